@@ -1,0 +1,38 @@
+//! The `porf` binary: arguments, files and exit codes, nothing else.
+//!
+//! One file per verb under `verb/`; each has an `Args` (clap) and a `run`. Results go to stdout,
+//! progress and diagnostics to stderr. Exit codes: 0 safe, 1 violated, 2 bad input or usage,
+//! 3 inconclusive, 130 interrupted.
+
+mod options;
+mod verb;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(
+    name = "porf",
+    version,
+    about = "Is your concurrent code right on weak memory?",
+    max_term_width = 100
+)]
+struct Cli {
+    #[command(flatten)]
+    options: options::Options,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Print a completion script for a shell
+    Completions(verb::completions::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.verb {
+        Verb::Completions(args) => verb::completions::run(&args),
+    }
+}

@@ -1,0 +1,39 @@
+//! Options that every verb understands.
+
+use clap::{Args, ValueEnum};
+use std::io::IsTerminal;
+
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// How the result is printed
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// When to use colours (NO_COLOR is obeyed too)
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Options {
+    /// Whether to colour what goes to stdout.
+    #[expect(dead_code, reason = "used by the first verb that prints a report")]
+    pub fn colored(&self) -> bool {
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => std::env::var_os("NO_COLOR").is_none() && std::io::stdout().is_terminal(),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs what the tests and the demo use and this machine lacks: a C and C++ compiler with clang
+# beside it, and z3, which rechecks the prover's certificates. Quiet when there is nothing to do.
+set -euo pipefail
+
+missing=()
+need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
+need clang clang
+need gcc gcc
+need g++ g++
+need z3 z3
+
+[ ${#missing[@]} -eq 0 ] && exit 0
+echo "installing: ${missing[*]}" >&2
+sudo=""
+[ "$(id -u)" -eq 0 ] || sudo="sudo"
+if command -v apt-get >/dev/null 2>&1; then
+    $sudo apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq "${missing[@]}" >/dev/null
+else
+    echo "please install: ${missing[*]}" >&2
+    exit 1
+fi
