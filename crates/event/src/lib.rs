@@ -1,1 +1,52 @@
-//! Not written yet.
+//! The vocabulary of executions: who did what, where, with which ordering.
+//!
+//! An execution is made of events. An event has an identity ([`EventId`]: a thread and a position in
+//! its program order), a [`Label`] (what it does) and, for models that need them, [`Dependencies`] on
+//! earlier reads of its thread. Everything here is plain data: no engine, no model, no program.
+
+mod dependency;
+mod fence;
+mod id;
+mod label;
+mod mode;
+
+pub use dependency::{DepSet, Dependencies};
+pub use fence::{ArmDomain, ArmKind, FenceMode, RwSet};
+pub use id::{EventId, ThreadId};
+pub use label::{Access, BlockReason, Label, LockKind, RmwKind};
+pub use mode::{ReadMode, WriteMode};
+
+/// The contents of a memory cell or register; narrower values are zero-extended.
+pub type Value = u64;
+
+/// The address of the first byte of a memory cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Location(pub u64);
+
+/// The language a program was written in: it decides what the sets of a cat model (`A`, `L`, `X`, …)
+/// mean for its events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dialect {
+    /// C11, C++ and Linux-kernel C: the same labels serve both kinds of model.
+    #[default]
+    C,
+    AArch64,
+    Arm,
+    Ppc,
+    RiscV,
+    X86,
+}
+
+impl Dialect {
+    /// As the first word of a litmus test.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::C => "C",
+            Dialect::AArch64 => "AArch64",
+            Dialect::Arm => "ARM",
+            Dialect::Ppc => "PPC",
+            Dialect::RiscV => "RISCV",
+            Dialect::X86 => "X86",
+        }
+    }
+}

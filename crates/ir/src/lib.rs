@@ -1,1 +1,20 @@
-//! Not written yet.
+//! One small language for every front end: threads over registers and shared memory.
+//!
+//! A [`Program`] has named memory ([`Global`]), functions of flat code ([`Function`], a list of
+//! [`Instr`] with jumps by index) and the threads that run from the start. Registers hold 64-bit
+//! values; narrower arithmetic names its width. Pointers are plain numbers: globals have fixed
+//! addresses, so address arithmetic and dependencies through it need no special case.
+//!
+//! What an instruction does is defined by `porf-interp`; what its events mean, by a memory model.
+
+mod builder;
+mod instr;
+mod program;
+mod text;
+mod validate;
+
+pub use builder::{FunctionBuilder, Label};
+pub use instr::{BinOp, CmpOp, Instr, Operand, Reg, RmwOp, Target, Width};
+pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
+pub use text::print;
+pub use validate::{Malformed, validate};

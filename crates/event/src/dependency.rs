@@ -1,0 +1,78 @@
+//! Syntactic dependencies of an event on earlier reads of its thread.
+
+use smallvec::SmallVec;
+
+/// A set of events of one thread, by their index; sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DepSet(SmallVec<[u32; 4]>);
+
+/// What the address, the data and the very execution of an event depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Dependencies {
+    pub addr: DepSet,
+    pub data: DepSet,
+    pub ctrl: DepSet,
+}
+
+impl DepSet {
+    pub fn new() -> DepSet {
+        DepSet::default()
+    }
+
+    pub fn single(index: u32) -> DepSet {
+        DepSet(SmallVec::from_slice(&[index]))
+    }
+
+    pub fn insert(&mut self, index: u32) {
+        if let Err(at) = self.0.binary_search(&index) {
+            self.0.insert(at, index);
+        }
+    }
+
+    pub fn union_with(&mut self, other: &DepSet) {
+        for &index in &other.0 {
+            self.insert(index);
+        }
+    }
+
+    pub fn contains(&self, index: u32) -> bool {
+        self.0.binary_search(&index).is_ok()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().copied()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl FromIterator<u32> for DepSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(indices: I) -> DepSet {
+        let mut set = DepSet::new();
+        for index in indices {
+            set.insert(index);
+        }
+        set
+    }
+}
+
+impl Dependencies {
+    /// All of them, whatever their kind.
+    pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        self.addr.iter().chain(self.data.iter()).chain(self.ctrl.iter())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.addr.is_empty() && self.data.is_empty() && self.ctrl.is_empty()
+    }
+}

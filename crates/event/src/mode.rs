@@ -1,0 +1,82 @@
+//! Orderings of memory accesses. A mode that cannot occur cannot be written.
+//!
+//! One vocabulary serves all dialects: C11 uses all of the first five, AArch64 maps `LDAPR` to
+//! [`ReadMode::AcquirePc`], `LDAR` to [`ReadMode::Acquire`] and `STLR` to [`WriteMode::Release`],
+//! LKMM's `READ_ONCE` is [`ReadMode::Relaxed`], RISC-V's `.aq.rl` is [`ReadMode::SeqCst`].
+
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ReadMode {
+    /// Not atomic: C's `*p`, or any ordinary load of an assembly language.
+    Plain,
+    Relaxed,
+    /// Arm's `LDAPR` (RCpc): not ordered after an earlier store-release.
+    AcquirePc,
+    Acquire,
+    SeqCst,
+    /// RISC-V only: `lr.rl`, a load that carries a release annotation.
+    RiscvRelease,
+    /// Linux kernel: the load by which `srcu_read_lock` enters a critical section.
+    SrcuLock,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum WriteMode {
+    /// Not atomic: C's `*p = v`, or any ordinary store of an assembly language.
+    Plain,
+    Relaxed,
+    Release,
+    SeqCst,
+    /// RISC-V only: `sc.aq` or the store half of an `amo….aq`, a store that carries an acquire annotation.
+    RiscvAcquire,
+    /// Linux kernel: the store by which `srcu_read_unlock` leaves a critical section.
+    SrcuUnlock,
+}
+
+impl ReadMode {
+    pub fn is_atomic(self) -> bool {
+        self != ReadMode::Plain
+    }
+
+    pub fn is_acquire(self) -> bool {
+        matches!(self, ReadMode::AcquirePc | ReadMode::Acquire | ReadMode::SeqCst)
+    }
+}
+
+impl WriteMode {
+    pub fn is_atomic(self) -> bool {
+        self != WriteMode::Plain
+    }
+
+    pub fn is_release(self) -> bool {
+        matches!(self, WriteMode::Release | WriteMode::SeqCst)
+    }
+}
+
+impl fmt::Display for ReadMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ReadMode::Plain => "na",
+            ReadMode::Relaxed => "rlx",
+            ReadMode::AcquirePc => "acqpc",
+            ReadMode::Acquire => "acq",
+            ReadMode::SeqCst => "sc",
+            ReadMode::RiscvRelease => "rl",
+            ReadMode::SrcuLock => "srcu-lock",
+        })
+    }
+}
+
+impl fmt::Display for WriteMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WriteMode::Plain => "na",
+            WriteMode::Relaxed => "rlx",
+            WriteMode::Release => "rel",
+            WriteMode::SeqCst => "sc",
+            WriteMode::RiscvAcquire => "aq",
+            WriteMode::SrcuUnlock => "srcu-unlock",
+        })
+    }
+}

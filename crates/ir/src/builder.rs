@@ -1,0 +1,89 @@
+//! Writing functions: fresh registers, labels that are bound later.
+
+use crate::{Function, Instr, Reg, Span, Target};
+
+/// Builds one [`Function`]; jump targets are labels until [`FunctionBuilder::finish`].
+#[derive(Debug, Default)]
+pub struct FunctionBuilder {
+    function: Function,
+    /// Position of each label, once bound.
+    labels: Vec<Option<Target>>,
+    span: Span,
+}
+
+/// A place in the code that may be jumped to before it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label(Target);
+
+impl FunctionBuilder {
+    pub fn new(name: &str) -> FunctionBuilder {
+        FunctionBuilder {
+            function: Function { name: name.to_string(), ..Function::default() },
+            ..Default::default()
+        }
+    }
+
+    /// A register with a name for people ("" for none).
+    pub fn register(&mut self, name: &str) -> Reg {
+        let reg = Reg(self.function.registers);
+        self.function.registers += 1;
+        self.function.register_names.push(name.to_string());
+        reg
+    }
+
+    /// A parameter; parameters come before all other registers.
+    pub fn parameter(&mut self, name: &str) -> Reg {
+        assert_eq!(self.function.params, self.function.registers, "parameters come first");
+        self.function.params += 1;
+        self.register(name)
+    }
+
+    /// Instructions from now on come from here.
+    pub fn at(&mut self, span: Span) {
+        self.span = span;
+    }
+
+    pub fn push(&mut self, instr: Instr) {
+        self.function.code.push(instr);
+        self.function.spans.push(self.span);
+    }
+
+    pub fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() as Target - 1)
+    }
+
+    /// The label stands before the next instruction.
+    pub fn bind(&mut self, label: Label) {
+        let here = self.function.code.len() as Target;
+        let previous = self.labels[label.0 as usize].replace(here);
+        assert_eq!(previous, None, "a label is bound once");
+    }
+
+    pub fn jump(&mut self, label: Label) {
+        self.push(Instr::Jump { target: label.0 });
+    }
+
+    pub fn branch(&mut self, cond: impl Into<crate::Operand>, then: Label, otherwise: Label) {
+        self.push(Instr::Branch { cond: cond.into(), then: then.0, otherwise: otherwise.0 });
+    }
+
+    /// The function, with a final return and all labels resolved.
+    pub fn finish(mut self) -> Function {
+        self.push(Instr::Return { value: None });
+        let resolve = |target: &mut Target| {
+            *target = self.labels[*target as usize].expect("every label that is used is bound");
+        };
+        for instr in &mut self.function.code {
+            match instr {
+                Instr::Jump { target } => resolve(target),
+                Instr::Branch { then, otherwise, .. } => {
+                    resolve(then);
+                    resolve(otherwise);
+                }
+                _ => {}
+            }
+        }
+        self.function
+    }
+}

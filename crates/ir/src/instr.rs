@@ -1,0 +1,342 @@
+//! The instructions.
+
+use crate::FunctionId;
+use porf_event::{FenceMode, ReadMode, RmwKind, Value, WriteMode};
+
+/// A register of the current function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(pub u32);
+
+/// What an instruction takes: a register or a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operand {
+    Reg(Reg),
+    Const(Value),
+}
+
+/// The index of an instruction in its function.
+pub type Target = u32;
+
+/// How many low bits of its operands an operation looks at; its result is zero-extended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Width(pub u8);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    UDiv,
+    SDiv,
+    URem,
+    SRem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    LShr,
+    AShr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CmpOp {
+    Eq,
+    Ne,
+    Ult,
+    Ule,
+    Slt,
+    Sle,
+}
+
+/// How a read-modify-write computes the new value from the old one and its operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RmwOp {
+    Exchange,
+    Add,
+    Sub,
+    And,
+    /// Arm's `LDCLR`: and with the complement.
+    AndNot,
+    Or,
+    Xor,
+    Nand,
+    SMax,
+    SMin,
+    UMax,
+    UMin,
+}
+
+/// One step of a thread. Fields named `dst` are written, all other registers are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instr {
+    Move {
+        dst: Reg,
+        src: Operand,
+    },
+    Bin {
+        dst: Reg,
+        op: BinOp,
+        width: Width,
+        a: Operand,
+        b: Operand,
+    },
+    Cmp {
+        dst: Reg,
+        op: CmpOp,
+        width: Width,
+        a: Operand,
+        b: Operand,
+    },
+    /// Sign-extends the low `from` bits to 64.
+    SignExtend {
+        dst: Reg,
+        from: Width,
+        src: Operand,
+    },
+    /// `cond != 0 ? a : b`; depends on all three.
+    Select {
+        dst: Reg,
+        cond: Operand,
+        a: Operand,
+        b: Operand,
+    },
+
+    Load {
+        dst: Reg,
+        address: Operand,
+        size: u8,
+        mode: ReadMode,
+    },
+    Store {
+        address: Operand,
+        value: Operand,
+        size: u8,
+        mode: WriteMode,
+    },
+    /// Always writes.
+    Rmw {
+        dst: Reg,
+        op: RmwOp,
+        address: Operand,
+        operand: Operand,
+        size: u8,
+        read: ReadMode,
+        write: WriteMode,
+        kind: RmwKind,
+    },
+    /// Writes `new` if the old value equals `expected`; the read has mode `read` then, and `failure`
+    /// otherwise. `weak` may fail although it is equal.
+    Cas {
+        dst: Reg,
+        address: Operand,
+        expected: Operand,
+        new: Operand,
+        size: u8,
+        read: ReadMode,
+        write: WriteMode,
+        failure: ReadMode,
+        weak: bool,
+        kind: RmwKind,
+    },
+    /// Adds `operand` unless the old value equals `unless` (LKMM's `atomic_add_unless`).
+    AddUnless {
+        dst: Reg,
+        address: Operand,
+        operand: Operand,
+        unless: Operand,
+        size: u8,
+        read: ReadMode,
+        write: WriteMode,
+        kind: RmwKind,
+    },
+    LoadExclusive {
+        dst: Reg,
+        address: Operand,
+        size: u8,
+        mode: ReadMode,
+    },
+    /// Succeeds (writes, `status` := `success`) or fails (no event, `status` := `failure`), freely,
+    /// but only succeeds where the last exclusive load of the thread is of the same cell and no
+    /// exclusive store came between.
+    StoreExclusive {
+        status: Reg,
+        success: Value,
+        failure: Value,
+        address: Operand,
+        value: Operand,
+        size: u8,
+        mode: WriteMode,
+    },
+    Fence {
+        mode: FenceMode,
+    },
+    /// A fence about an object in memory (SRCU).
+    FenceAt {
+        mode: FenceMode,
+        address: Operand,
+    },
+
+    Jump {
+        target: Target,
+    },
+    /// Goes to `then` if `cond` is not 0. Events after it depend on `cond` by control.
+    Branch {
+        cond: Operand,
+        then: Target,
+        otherwise: Target,
+    },
+    /// From here on, control dependencies that arose since the matching point `depth` are over:
+    /// dialects in which the end of an `if` ends its influence emit this at the join.
+    /// See [`Instr::CtrlMark`].
+    CtrlRestore {
+        slot: u32,
+    },
+    /// Remembers the present control dependencies in `slot`.
+    CtrlMark {
+        slot: u32,
+    },
+    Call {
+        function: FunctionId,
+        args: Box<[Operand]>,
+        dst: Option<Reg>,
+    },
+    Return {
+        value: Option<Operand>,
+    },
+
+    /// The execution is of no interest unless `cond` is not 0.
+    Assume {
+        cond: Operand,
+    },
+    /// The program is wrong unless `cond` is not 0.
+    Assert {
+        cond: Operand,
+        message: Box<str>,
+    },
+    /// An arbitrary value below `options`.
+    Nondet {
+        dst: Reg,
+        options: u32,
+    },
+
+    /// Starts a thread that runs `function` on `arg`; its number goes to `dst`.
+    Create {
+        dst: Reg,
+        function: FunctionId,
+        arg: Operand,
+    },
+    Join {
+        thread: Operand,
+    },
+    /// Waits for the lock cell at `address` to be 0, then sets it to 1, atomically, acquire.
+    Lock {
+        address: Operand,
+    },
+    /// As `Lock`, but gives 0 to `dst` and goes on where the lock is taken (1 where it was free).
+    TryLock {
+        dst: Reg,
+        address: Operand,
+    },
+    /// Release; the lock must be held.
+    Unlock {
+        address: Operand,
+    },
+    /// `dst` := whether the lock is taken (LKMM's `spin_is_locked`).
+    IsLocked {
+        dst: Reg,
+        address: Operand,
+    },
+}
+
+impl Width {
+    pub const W8: Width = Width(8);
+    pub const W16: Width = Width(16);
+    pub const W32: Width = Width(32);
+    pub const W64: Width = Width(64);
+
+    /// The value with all but the low bits cleared.
+    pub fn truncate(self, value: Value) -> Value {
+        if self.0 >= 64 { value } else { value & ((1 << self.0) - 1) }
+    }
+
+    /// The low bits as a signed number.
+    pub fn signed(self, value: Value) -> i64 {
+        let shift = 64 - u32::from(self.0);
+        ((value << shift) as i64) >> shift
+    }
+
+    /// As many bits as an access of `size` bytes has.
+    pub fn of_bytes(size: u8) -> Width {
+        Width(size * 8)
+    }
+}
+
+impl BinOp {
+    /// The result, or `None` for a division by zero.
+    pub fn apply(self, width: Width, a: Value, b: Value) -> Option<Value> {
+        let (a, b) = (width.truncate(a), width.truncate(b));
+        let (sa, sb) = (width.signed(a), width.signed(b));
+        let shift = (b % u64::from(width.0)) as u32;
+        Some(width.truncate(match self {
+            BinOp::Add => a.wrapping_add(b),
+            BinOp::Sub => a.wrapping_sub(b),
+            BinOp::Mul => a.wrapping_mul(b),
+            BinOp::UDiv => a.checked_div(b)?,
+            BinOp::SDiv => (sb != 0).then(|| sa.wrapping_div(sb))? as u64,
+            BinOp::URem => a.checked_rem(b)?,
+            BinOp::SRem => (sb != 0).then(|| sa.wrapping_rem(sb))? as u64,
+            BinOp::And => a & b,
+            BinOp::Or => a | b,
+            BinOp::Xor => a ^ b,
+            BinOp::Shl => a << shift,
+            BinOp::LShr => a >> shift,
+            BinOp::AShr => (sa >> shift) as u64,
+        }))
+    }
+}
+
+impl CmpOp {
+    pub fn apply(self, width: Width, a: Value, b: Value) -> bool {
+        let (a, b) = (width.truncate(a), width.truncate(b));
+        match self {
+            CmpOp::Eq => a == b,
+            CmpOp::Ne => a != b,
+            CmpOp::Ult => a < b,
+            CmpOp::Ule => a <= b,
+            CmpOp::Slt => width.signed(a) < width.signed(b),
+            CmpOp::Sle => width.signed(a) <= width.signed(b),
+        }
+    }
+}
+
+impl RmwOp {
+    pub fn apply(self, width: Width, old: Value, operand: Value) -> Value {
+        let (old, operand) = (width.truncate(old), width.truncate(operand));
+        width.truncate(match self {
+            RmwOp::Exchange => operand,
+            RmwOp::Add => old.wrapping_add(operand),
+            RmwOp::Sub => old.wrapping_sub(operand),
+            RmwOp::And => old & operand,
+            RmwOp::AndNot => old & !operand,
+            RmwOp::Or => old | operand,
+            RmwOp::Xor => old ^ operand,
+            RmwOp::Nand => !(old & operand),
+            RmwOp::SMax => width.signed(old).max(width.signed(operand)) as u64,
+            RmwOp::SMin => width.signed(old).min(width.signed(operand)) as u64,
+            RmwOp::UMax => old.max(operand),
+            RmwOp::UMin => old.min(operand),
+        })
+    }
+}
+
+impl From<Reg> for Operand {
+    fn from(reg: Reg) -> Operand {
+        Operand::Reg(reg)
+    }
+}
+
+impl From<Value> for Operand {
+    fn from(value: Value) -> Operand {
+        Operand::Const(value)
+    }
+}

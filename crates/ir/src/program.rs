@@ -1,0 +1,124 @@
+//! Programs, functions, memory.
+
+use crate::Instr;
+use porf_event::{Dialect, Value};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    pub name: String,
+    pub dialect: Dialect,
+    pub globals: Vec<Global>,
+    pub functions: Vec<Function>,
+    /// The threads that run from the start, in order: `T0`, `T1`, …
+    pub threads: Vec<ThreadEntry>,
+}
+
+/// A named piece of shared memory at a fixed address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Global {
+    pub name: String,
+    pub address: u64,
+    pub size: u64,
+    /// Initial contents; bytes that no cell covers are 0.
+    pub init: Vec<InitCell>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InitCell {
+    pub offset: u64,
+    pub size: u8,
+    pub value: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    pub name: String,
+    /// Arguments arrive in the registers `0..params`.
+    pub params: u32,
+    pub registers: u32,
+    pub code: Vec<Instr>,
+    /// Where each instruction comes from; as long as `code`.
+    pub spans: Vec<Span>,
+    /// Names for people, where the source has them; may be shorter than `registers`.
+    pub register_names: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadEntry {
+    pub name: String,
+    pub function: FunctionId,
+    /// Initial values of the registers `0..`, arguments first; the others are 0.
+    pub registers: Vec<Value>,
+}
+
+/// A place in the source text; 0 means unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    pub line: u32,
+    pub column: u32,
+}
+
+impl Program {
+    /// Where the globals of a program without a memory layout of its own begin: low enough for
+    /// 32-bit pointers, high enough not to be mistaken for a small number.
+    pub const FIRST_ADDRESS: u64 = 0x1000_0000;
+
+    /// Adds a global behind the present ones and returns its address.
+    pub fn add_global(&mut self, name: &str, size: u64, init: Vec<InitCell>) -> u64 {
+        let end = self.globals.last().map_or(Self::FIRST_ADDRESS, |last| last.address + last.size);
+        // Room between globals, so that pointer arithmetic does not wander into a neighbour.
+        let address = (end + 0x100).next_multiple_of(0x100);
+        self.globals.push(Global { name: name.to_string(), address, size, init });
+        address
+    }
+
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id.0 as usize]
+    }
+
+    pub fn global(&self, name: &str) -> Option<&Global> {
+        self.globals.iter().find(|global| global.name == name)
+    }
+
+    /// The global that contains an address.
+    pub fn global_at(&self, address: u64) -> Option<&Global> {
+        self.globals
+            .iter()
+            .find(|global| (global.address..global.address + global.size.max(1)).contains(&address))
+    }
+
+    /// The initial value of the cell at `address`.
+    pub fn initial_value(&self, address: u64, size: u8) -> Value {
+        let Some(global) = self.global_at(address) else { return 0 };
+        let offset = address - global.address;
+        global
+            .init
+            .iter()
+            .find(|cell| cell.offset == offset && cell.size == size)
+            .map_or(0, |cell| cell.value)
+    }
+
+    /// `x`, `x[2]` (for an offset in units of `size`) or the bare number.
+    pub fn name_of(&self, address: u64, size: u8) -> String {
+        match self.global_at(address) {
+            Some(global) if global.address == address => global.name.clone(),
+            Some(global) if (address - global.address).is_multiple_of(u64::from(size.max(1))) => {
+                format!("{}[{}]", global.name, (address - global.address) / u64::from(size.max(1)))
+            }
+            Some(global) => format!("{}+{}", global.name, address - global.address),
+            None => format!("{address:#x}"),
+        }
+    }
+}
+
+impl Function {
+    pub fn register_name(&self, reg: crate::Reg) -> String {
+        match self.register_names.get(reg.0 as usize) {
+            Some(name) if !name.is_empty() => name.clone(),
+            _ => format!("%{}", reg.0),
+        }
+    }
+}

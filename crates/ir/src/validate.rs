@@ -1,0 +1,206 @@
+//! Well-formedness of programs.
+//!
+//! - Every register, function and jump target exists; code ends in a return or a jump.
+//! - Access sizes are 1, 2, 4 or 8; widths lie between 1 and 64.
+//! - `spans` is as long as `code`; calls pass as many arguments as the callee has parameters.
+//! - Globals do not overlap.
+
+use crate::{Function, Instr, Operand, Program, Reg, Width};
+
+/// What is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+pub fn validate(program: &Program) -> Result<(), Malformed> {
+    for function in &program.functions {
+        check_function(program, function)?;
+    }
+    for thread in &program.threads {
+        let Some(function) = program.functions.get(thread.function.0 as usize) else {
+            return Err(Malformed(format!("thread {} has no function", thread.name)));
+        };
+        if thread.registers.len() > function.registers as usize {
+            return Err(Malformed(format!("thread {} sets more registers than there are", thread.name)));
+        }
+    }
+    let mut spans: Vec<_> =
+        program.globals.iter().map(|g| (g.address, g.address + g.size, &g.name)).collect();
+    spans.sort();
+    match spans.windows(2).find(|pair| pair[0].1 > pair[1].0) {
+        Some(pair) => Err(Malformed(format!("globals {} and {} overlap", pair[0].2, pair[1].2))),
+        None => Ok(()),
+    }
+}
+
+fn check_function(program: &Program, function: &Function) -> Result<(), Malformed> {
+    let fail = |at: usize, what: &str| Err(Malformed(format!("{}, instruction {at}: {what}", function.name)));
+    if function.spans.len() != function.code.len() {
+        return fail(0, "spans and code differ in length");
+    }
+    if !matches!(function.code.last(), Some(Instr::Return { .. } | Instr::Jump { .. })) {
+        return fail(function.code.len(), "the code does not end in a return or a jump");
+    }
+    for (at, instr) in function.code.iter().enumerate() {
+        let mut bad = None;
+        instr.visit_registers(|reg| {
+            if reg.0 >= function.registers {
+                bad = Some(reg);
+            }
+        });
+        if let Some(Reg(reg)) = bad {
+            return fail(at, &format!("register {reg} of {}", function.registers));
+        }
+        for target in instr.targets() {
+            if target as usize >= function.code.len() {
+                return fail(at, &format!("jump target {target} does not exist"));
+            }
+        }
+        if let Some(size) = instr.access_size()
+            && !matches!(size, 1 | 2 | 4 | 8)
+        {
+            return fail(at, &format!("access of {size} bytes"));
+        }
+        match instr {
+            Instr::Bin { width: Width(width), .. }
+            | Instr::Cmp { width: Width(width), .. }
+            | Instr::SignExtend { from: Width(width), .. }
+                if !(1..=64).contains(width) =>
+            {
+                return fail(at, &format!("width {width}"));
+            }
+            Instr::Call { function: callee, args, .. } => match program.functions.get(callee.0 as usize) {
+                None => return fail(at, "the called function does not exist"),
+                Some(callee) if callee.params as usize != args.len() => {
+                    return fail(
+                        at,
+                        &format!("{} takes {} arguments, not {}", callee.name, callee.params, args.len()),
+                    );
+                }
+                Some(_) => {}
+            },
+            Instr::Create { function: callee, .. } => match program.functions.get(callee.0 as usize) {
+                None => return fail(at, "the started function does not exist"),
+                Some(callee) if callee.params > 1 => {
+                    return fail(at, "a thread function takes at most one argument");
+                }
+                Some(_) => {}
+            },
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+impl Instr {
+    /// Every register that the instruction reads or writes.
+    pub fn visit_registers(&self, mut visit: impl FnMut(Reg)) {
+        if let Some(dst) = self.destination() {
+            visit(dst);
+        }
+        self.visit_operands(|operand| {
+            if let Operand::Reg(reg) = operand {
+                visit(reg);
+            }
+        });
+    }
+
+    /// The register that the instruction writes.
+    pub fn destination(&self) -> Option<Reg> {
+        match self {
+            Instr::Move { dst, .. }
+            | Instr::Bin { dst, .. }
+            | Instr::Cmp { dst, .. }
+            | Instr::SignExtend { dst, .. }
+            | Instr::Select { dst, .. }
+            | Instr::Load { dst, .. }
+            | Instr::Rmw { dst, .. }
+            | Instr::Cas { dst, .. }
+            | Instr::AddUnless { dst, .. }
+            | Instr::LoadExclusive { dst, .. }
+            | Instr::StoreExclusive { status: dst, .. }
+            | Instr::Nondet { dst, .. }
+            | Instr::Create { dst, .. }
+            | Instr::TryLock { dst, .. }
+            | Instr::IsLocked { dst, .. } => Some(*dst),
+            Instr::Call { dst, .. } => *dst,
+            _ => None,
+        }
+    }
+
+    /// Every operand that the instruction reads.
+    pub fn visit_operands(&self, mut visit: impl FnMut(Operand)) {
+        match self {
+            Instr::Move { src, .. } | Instr::SignExtend { src, .. } => visit(*src),
+            Instr::Bin { a, b, .. } | Instr::Cmp { a, b, .. } => {
+                for operand in [*a, *b] {
+                    visit(operand)
+                }
+            }
+            Instr::Select { cond, a, b, .. } => {
+                for operand in [*cond, *a, *b] {
+                    visit(operand)
+                }
+            }
+            Instr::Load { address, .. }
+            | Instr::LoadExclusive { address, .. }
+            | Instr::FenceAt { address, .. }
+            | Instr::Lock { address }
+            | Instr::TryLock { address, .. }
+            | Instr::Unlock { address }
+            | Instr::IsLocked { address, .. } => visit(*address),
+            Instr::Store { address, value, .. } | Instr::StoreExclusive { address, value, .. } => {
+                for operand in [*address, *value] {
+                    visit(operand)
+                }
+            }
+            Instr::Rmw { address, operand, .. } => {
+                for operand in [*address, *operand] {
+                    visit(operand)
+                }
+            }
+            Instr::Cas { address, expected, new, .. } => {
+                for operand in [*address, *expected, *new] {
+                    visit(operand)
+                }
+            }
+            Instr::AddUnless { address, operand, unless, .. } => {
+                for operand in [*address, *operand, *unless] {
+                    visit(operand)
+                }
+            }
+            Instr::Branch { cond, .. } | Instr::Assume { cond } | Instr::Assert { cond, .. } => visit(*cond),
+            Instr::Call { args, .. } => args.iter().copied().for_each(visit),
+            Instr::Return { value } => value.iter().copied().for_each(visit),
+            Instr::Create { arg, .. } => visit(*arg),
+            Instr::Join { thread } => visit(*thread),
+            Instr::Fence { .. }
+            | Instr::Jump { .. }
+            | Instr::CtrlMark { .. }
+            | Instr::CtrlRestore { .. }
+            | Instr::Nondet { .. } => {}
+        }
+    }
+
+    /// Where control may go other than to the next instruction.
+    pub fn targets(&self) -> impl Iterator<Item = u32> {
+        let pair = match self {
+            Instr::Jump { target } => [Some(*target), None],
+            Instr::Branch { then, otherwise, .. } => [Some(*then), Some(*otherwise)],
+            _ => [None, None],
+        };
+        pair.into_iter().flatten()
+    }
+
+    fn access_size(&self) -> Option<u8> {
+        match self {
+            Instr::Load { size, .. }
+            | Instr::Store { size, .. }
+            | Instr::Rmw { size, .. }
+            | Instr::Cas { size, .. }
+            | Instr::AddUnless { size, .. }
+            | Instr::LoadExclusive { size, .. }
+            | Instr::StoreExclusive { size, .. } => Some(*size),
+            _ => None,
+        }
+    }
+}
