@@ -1,0 +1,515 @@
+//! The interpreter's loop.
+//!
+//! An instruction with events stays current until its last event is delivered; `phase` says which of
+//! them is next. `run` asks for the event of the present phase, `deliver` takes the answer and moves
+//! to the next phase or the next instruction.
+
+use crate::state::Frame;
+use crate::taint::Sources;
+use crate::{Fault, FaultKind, Step, ThreadState};
+use porf_event::{
+    Access, BlockReason, DepSet, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value, WriteMode,
+};
+use porf_ir::{FunctionId, Instr, Operand, Program, Reg, Width};
+
+/// How deep calls may nest.
+pub const MAX_FRAMES: usize = 10_000;
+/// How many instructions a thread may run without a visible event.
+pub const MAX_SILENT: u32 = 100_000_000;
+
+/// Runs the threads of one program.
+#[derive(Clone, Copy, Debug)]
+pub struct Interpreter<'p> {
+    program: &'p Program,
+    track: bool,
+    unroll: Option<u32>,
+}
+
+impl<'p> Interpreter<'p> {
+    pub fn new(program: &'p Program) -> Interpreter<'p> {
+        Interpreter { program, track: false, unroll: None }
+    }
+
+    /// Tracks address, data and control dependencies.
+    pub fn track_dependencies(self, track: bool) -> Interpreter<'p> {
+        Interpreter { track, ..self }
+    }
+
+    /// Blocks a thread that takes the same backward jump more than `unroll` times.
+    pub fn unroll(self, unroll: Option<u32>) -> Interpreter<'p> {
+        Interpreter { unroll, ..self }
+    }
+
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// The state in which thread `thread` of the program begins.
+    pub fn start(&self, thread: ThreadId) -> ThreadState {
+        let entry = &self.program.threads[thread.as_usize()];
+        ThreadState::new(self.program, entry.function, &entry.registers, self.track)
+    }
+
+    /// The state in which a thread created by [`Instr::Create`] begins.
+    pub fn start_function(&self, function: FunctionId, argument: Value) -> ThreadState {
+        let arguments = [argument];
+        let params = self.program.function(function).params as usize;
+        ThreadState::new(self.program, function, &arguments[..params], self.track)
+    }
+
+    /// The function and argument of the `Create` that a state is at.
+    pub fn created(&self, state: &ThreadState) -> Option<(FunctionId, Value)> {
+        match self.current(state) {
+            Instr::Create { function, arg, .. } => Some((*function, value(state, *arg))),
+            _ => None,
+        }
+    }
+
+    /// Runs silent instructions up to the next event; asking again gives the same answer.
+    pub fn run(&self, state: &mut ThreadState) -> Step {
+        for _ in 0..MAX_SILENT {
+            if state.frames.is_empty() {
+                return Step::Finished;
+            }
+            let frame = *state.frame();
+            match &self.program.function(frame.function).code[frame.pc as usize] {
+                Instr::Move { dst, src } => self.assign(state, *dst, value(state, *src), &[*src]),
+                Instr::Bin { dst, op, width, a, b } => {
+                    match op.apply(*width, value(state, *a), value(state, *b)) {
+                        Some(result) => self.assign(state, *dst, result, &[*a, *b]),
+                        None => return self.fault(state, FaultKind::DivisionByZero, "division by zero"),
+                    }
+                }
+                Instr::Cmp { dst, op, width, a, b } => {
+                    let result = op.apply(*width, value(state, *a), value(state, *b));
+                    self.assign(state, *dst, u64::from(result), &[*a, *b]);
+                }
+                Instr::SignExtend { dst, from, src } => {
+                    let result = from.signed(value(state, *src)) as u64;
+                    self.assign(state, *dst, result, &[*src]);
+                }
+                Instr::Select { dst, cond, a, b } => {
+                    let chosen = if value(state, *cond) != 0 { *a } else { *b };
+                    self.assign(state, *dst, value(state, chosen), &[*cond, *a, *b]);
+                }
+                Instr::Jump { target } => {
+                    if let Some(step) = self.jump(state, *target) {
+                        return step;
+                    }
+                }
+                Instr::Branch { cond, then, otherwise } => {
+                    if let Some(taint) = &mut state.taint {
+                        let on = taint.of(frame.base, &[*cond]);
+                        taint.ctrl.union_with(&on);
+                    }
+                    let target = if value(state, *cond) != 0 { *then } else { *otherwise };
+                    if let Some(step) = self.jump(state, target) {
+                        return step;
+                    }
+                }
+                Instr::CtrlMark { slot } => {
+                    if let Some(taint) = &mut state.taint {
+                        taint.mark(*slot);
+                    }
+                    state.frame_mut().pc += 1;
+                }
+                Instr::CtrlRestore { slot } => {
+                    if let Some(taint) = &mut state.taint {
+                        taint.restore(*slot);
+                    }
+                    state.frame_mut().pc += 1;
+                }
+                Instr::Call { function, args, dst } => {
+                    if state.frames.len() >= MAX_FRAMES {
+                        return self.fault(state, FaultKind::StackOverflow, "calls nest too deep");
+                    }
+                    self.call(state, *function, args, *dst);
+                }
+                Instr::Return { value: result } => self.give_back(state, *result),
+                Instr::Assume { cond } => {
+                    if value(state, *cond) == 0 {
+                        return Step::Blocked(BlockReason::Assume);
+                    }
+                    state.frame_mut().pc += 1;
+                }
+                Instr::Assert { cond, message } => {
+                    if value(state, *cond) == 0 {
+                        return self.fault(state, FaultKind::Assertion, message);
+                    }
+                    state.frame_mut().pc += 1;
+                }
+                instr => match self.request(state, instr) {
+                    Request::Emit(label, sources) => {
+                        if let Some(taint) = &mut state.taint {
+                            taint.emit(frame.base, sources);
+                        }
+                        return Step::Emit(label);
+                    }
+                    Request::Skip => {}
+                    Request::Stop(step) => return step,
+                },
+            }
+        }
+        self.fault(state, FaultKind::SilentLoop, "a loop that does nothing visible does not end")
+    }
+
+    /// The label that `run` asked for, with the value that it reads or the choice that is made.
+    ///
+    /// A compare-and-swap that fails is an ordinary read with its failure ordering.
+    pub fn settle(&self, state: &ThreadState, label: Label, answer: Value) -> Label {
+        match label {
+            Label::Read { access, mode, rmw, .. } => {
+                let width = Width::of_bytes(access.size);
+                let answer = width.truncate(answer);
+                let (mode, rmw) = match self.current(state) {
+                    Instr::Cas { expected, read, failure, .. } => {
+                        let equal = width.truncate(value(state, *expected)) == answer;
+                        if equal { (*read, rmw) } else { (*failure, RmwKind::None) }
+                    }
+                    Instr::AddUnless { unless, .. } if width.truncate(value(state, *unless)) == answer => {
+                        (mode, RmwKind::None)
+                    }
+                    Instr::TryLock { .. } if answer != 0 => {
+                        (ReadMode::Relaxed, RmwKind::Lock(LockKind::Test))
+                    }
+                    _ => (mode, rmw),
+                };
+                Label::Read { access, mode, rmw, value: answer }
+            }
+            Label::Choice { options, .. } => Label::Choice { options, chosen: answer as u32 },
+            Label::Create { .. } => Label::Create { child: ThreadId(answer as u16) },
+            other => other,
+        }
+    }
+
+    /// Answers the event that `run` asked for.
+    pub fn deliver(&self, state: &mut ThreadState, answer: Value) {
+        let read = if state.taint.is_some() { DepSet::single(state.events) } else { DepSet::new() };
+        state.events += 1;
+        match self.current(state) {
+            Instr::Load { dst, size, .. } => {
+                finish(state, *dst, Width::of_bytes(*size).truncate(answer), read);
+            }
+            Instr::LoadExclusive { dst, address, size, .. } => {
+                state.exclusive = Some((Location(value(state, *address)), *size));
+                finish(state, *dst, Width::of_bytes(*size).truncate(answer), read);
+            }
+            Instr::Rmw { dst, .. } | Instr::Cas { dst, weak: false, .. } | Instr::AddUnless { dst, .. } => {
+                match state.phase {
+                    0 => remember(state, answer),
+                    _ => finish_old(state, *dst),
+                }
+            }
+            Instr::Cas { dst, weak: true, .. } => match (state.phase, answer) {
+                (0, _) => remember(state, answer),
+                // The choice: 0 goes on to the write, 1 fails without one.
+                (1, 0) => state.phase = 2,
+                _ => finish_old(state, *dst),
+            },
+            Instr::StoreExclusive { status, success, failure, .. } => match (state.phase, answer) {
+                (0, 0) => state.phase = 1,
+                (0, _) => {
+                    state.exclusive = None;
+                    finish(state, *status, *failure, DepSet::new());
+                }
+                _ => {
+                    state.exclusive = None;
+                    finish(state, *status, *success, DepSet::new());
+                }
+            },
+            Instr::Nondet { dst, .. } | Instr::Create { dst, .. } => {
+                finish(state, *dst, answer, DepSet::new())
+            }
+            Instr::Lock { .. } => match state.phase {
+                0 => remember(state, answer),
+                _ => advance(state),
+            },
+            Instr::TryLock { dst, .. } => match state.phase {
+                0 => remember(state, answer),
+                _ => {
+                    let free = u64::from(state.old == 0);
+                    finish_from_old(state, *dst, free);
+                }
+            },
+            Instr::IsLocked { dst, .. } => finish(state, *dst, u64::from(answer != 0), read),
+            Instr::Store { .. }
+            | Instr::Fence { .. }
+            | Instr::FenceAt { .. }
+            | Instr::Join { .. }
+            | Instr::Unlock { .. } => advance(state),
+            other => unreachable!("{other:?} asks for no event"),
+        }
+    }
+
+    fn current(&self, state: &ThreadState) -> &'p Instr {
+        let frame = state.frame();
+        &self.program.function(frame.function).code[frame.pc as usize]
+    }
+
+    /// What the instruction, in its present phase, wants of the world.
+    fn request(&self, state: &mut ThreadState, instr: &Instr) -> Request {
+        let at = |state: &ThreadState, address: Operand, size: u8| Access {
+            location: Location(value(state, address)),
+            size,
+        };
+        match *instr {
+            Instr::Load { address, size, mode, .. } => {
+                Request::read(at(state, address, size), mode, RmwKind::None, address)
+            }
+            Instr::LoadExclusive { address, size, mode, .. } => {
+                Request::read(at(state, address, size), mode, RmwKind::Exclusive, address)
+            }
+            Instr::Store { address, value: stored, size, mode } => {
+                let new = Width::of_bytes(size).truncate(value(state, stored));
+                Request::write(at(state, address, size), mode, RmwKind::None, new, address, Some(stored))
+            }
+            Instr::Rmw { op, address, operand, size, read, write, kind, .. } => match state.phase {
+                0 => Request::read(at(state, address, size), read, kind, address),
+                _ => {
+                    let new = op.apply(Width::of_bytes(size), state.old, value(state, operand));
+                    Request::write(at(state, address, size), write, kind, new, address, Some(operand))
+                        .using_old(state, op != porf_ir::RmwOp::Exchange)
+                }
+            },
+            Instr::Cas { dst, address, expected, new, size, read, write, failure, weak, kind } => {
+                let width = Width::of_bytes(size);
+                let equal = width.truncate(value(state, expected)) == state.old;
+                match state.phase {
+                    // The mode depends on the value: `settle` tells the truth once that is known.
+                    0 => Request::read(at(state, address, size), read.max(failure), kind, address),
+                    _ if !equal => {
+                        finish_old(state, dst);
+                        Request::Skip
+                    }
+                    1 if weak => Request::plain(Label::Choice { options: 2, chosen: 0 }),
+                    _ => {
+                        let new_value = width.truncate(value(state, new));
+                        Request::write(at(state, address, size), write, kind, new_value, address, Some(new))
+                    }
+                }
+            }
+            Instr::AddUnless { dst, address, operand, unless, size, read, write, kind } => {
+                let width = Width::of_bytes(size);
+                match state.phase {
+                    0 => Request::read(at(state, address, size), read, kind, address),
+                    _ if width.truncate(value(state, unless)) == state.old => {
+                        finish_old(state, dst);
+                        Request::Skip
+                    }
+                    _ => {
+                        let new = width.truncate(state.old.wrapping_add(value(state, operand)));
+                        Request::write(at(state, address, size), write, kind, new, address, Some(operand))
+                            .using_old(state, true)
+                    }
+                }
+            }
+            Instr::StoreExclusive { status, failure, address, value: stored, size, mode, .. } => {
+                let access = at(state, address, size);
+                if state.exclusive != Some((access.location, access.size)) {
+                    finish(state, status, failure, DepSet::new());
+                    return Request::Skip;
+                }
+                match state.phase {
+                    0 => Request::plain(Label::Choice { options: 2, chosen: 0 }),
+                    _ => {
+                        let new = Width::of_bytes(size).truncate(value(state, stored));
+                        Request::write(access, mode, RmwKind::Exclusive, new, address, Some(stored))
+                    }
+                }
+            }
+            Instr::Fence { mode } => Request::plain(Label::Fence { mode, location: Location(0) }),
+            Instr::FenceAt { mode, address } => {
+                Request::plain(Label::Fence { mode, location: Location(value(state, address)) })
+            }
+            Instr::Nondet { options, .. } => Request::plain(Label::Choice { options, chosen: 0 }),
+            Instr::Create { .. } => Request::plain(Label::Create { child: ThreadId(0) }),
+            Instr::Join { thread } => {
+                Request::plain(Label::Join { child: ThreadId(value(state, thread) as u16) })
+            }
+            Instr::Lock { address } => {
+                let kind = RmwKind::Lock(LockKind::Acquire);
+                match state.phase {
+                    0 => Request::read(at(state, address, 4), ReadMode::Acquire, kind, address),
+                    _ if state.old != 0 => Request::Stop(Step::Blocked(BlockReason::Lock)),
+                    _ => Request::write(at(state, address, 4), WriteMode::Relaxed, kind, 1, address, None),
+                }
+            }
+            Instr::TryLock { dst, address } => match state.phase {
+                0 => Request::read(
+                    at(state, address, 4),
+                    ReadMode::Acquire,
+                    RmwKind::Lock(LockKind::Acquire),
+                    address,
+                ),
+                _ if state.old != 0 => {
+                    finish_from_old(state, dst, 0);
+                    Request::Skip
+                }
+                _ => Request::write(
+                    at(state, address, 4),
+                    WriteMode::Relaxed,
+                    RmwKind::Lock(LockKind::Acquire),
+                    1,
+                    address,
+                    None,
+                ),
+            },
+            Instr::IsLocked { address, .. } => Request::read(
+                at(state, address, 4),
+                ReadMode::Relaxed,
+                RmwKind::Lock(LockKind::Test),
+                address,
+            ),
+            Instr::Unlock { address } => {
+                let kind = RmwKind::Lock(LockKind::Release);
+                Request::write(at(state, address, 4), WriteMode::Release, kind, 0, address, None)
+            }
+            ref other => unreachable!("{other:?} is silent"),
+        }
+    }
+
+    /// Writes a register and goes on to the next instruction.
+    fn assign(&self, state: &mut ThreadState, dst: Reg, result: Value, from: &[Operand]) {
+        let taint = match &state.taint {
+            Some(taint) => taint.of(state.frame().base, from),
+            None => DepSet::new(),
+        };
+        finish(state, dst, result, taint);
+    }
+
+    fn jump(&self, state: &mut ThreadState, target: u32) -> Option<Step> {
+        let frame = *state.frame();
+        if target <= frame.pc
+            && let Some(unroll) = self.unroll
+            && state.count_loop(frame.function, target) > unroll
+        {
+            return Some(Step::Blocked(BlockReason::Bound));
+        }
+        state.frame_mut().pc = target;
+        None
+    }
+
+    fn call(&self, state: &mut ThreadState, function: FunctionId, args: &[Operand], result: Option<Reg>) {
+        let callee = self.program.function(function);
+        let caller = state.frame().base;
+        let base = state.registers.len() as u32;
+        state.registers.resize((base + callee.registers) as usize, 0);
+        if let Some(taint) = &mut state.taint {
+            taint.registers.resize((base + callee.registers) as usize, DepSet::new());
+        }
+        for (i, arg) in args.iter().enumerate() {
+            state.registers[base as usize + i] = value(state, *arg);
+            if let Some(taint) = &mut state.taint {
+                taint.registers[base as usize + i] = taint.of(caller, &[*arg]);
+            }
+        }
+        state.frames.push(Frame { function, pc: 0, base, result });
+    }
+
+    fn give_back(&self, state: &mut ThreadState, result: Option<Operand>) {
+        let frame = *state.frame();
+        if state.frames.len() == 1 {
+            // The registers of the outermost function stay: conditions speak of them.
+            state.frames.clear();
+            return;
+        }
+        let returned = result.map_or(0, |operand| value(state, operand));
+        let taint = state.taint.as_ref().map(|taint| taint.of(frame.base, result.as_slice()));
+        state.frames.pop();
+        state.registers.truncate(frame.base as usize);
+        if let Some(all) = &mut state.taint {
+            all.registers.truncate(frame.base as usize);
+        }
+        match frame.result {
+            Some(dst) => finish(state, dst, returned, taint.unwrap_or_default()),
+            None => advance(state),
+        }
+    }
+
+    fn fault(&self, state: &ThreadState, kind: FaultKind, message: &str) -> Step {
+        Step::Fault(Fault { kind, message: message.to_string(), span: state.span(self.program) })
+    }
+}
+
+/// What an instruction wants of the world in its present phase.
+enum Request {
+    Emit(Label, Sources),
+    /// Nothing: it finished by itself.
+    Skip,
+    Stop(Step),
+}
+
+impl Request {
+    fn plain(label: Label) -> Request {
+        Request::Emit(label, Sources::default())
+    }
+
+    fn read(access: Access, mode: ReadMode, rmw: RmwKind, address: Operand) -> Request {
+        let sources = Sources { address: Some(address), ..Sources::default() };
+        Request::Emit(Label::Read { access, mode, rmw, value: 0 }, sources)
+    }
+
+    fn write(
+        access: Access,
+        mode: WriteMode,
+        rmw: RmwKind,
+        value: Value,
+        address: Operand,
+        data: Option<Operand>,
+    ) -> Request {
+        let sources = Sources { address: Some(address), data, old: None };
+        Request::Emit(Label::Write { access, mode, rmw, value }, sources)
+    }
+
+    /// The value written was computed from the value just read, where `uses` says so.
+    fn using_old(self, state: &ThreadState, uses: bool) -> Request {
+        match self {
+            Request::Emit(label, sources) if uses => {
+                Request::Emit(label, Sources { old: Some(state.old_event), ..sources })
+            }
+            other => other,
+        }
+    }
+}
+
+/// The value of an operand in the current frame.
+fn value(state: &ThreadState, operand: Operand) -> Value {
+    match operand {
+        Operand::Const(constant) => constant,
+        Operand::Reg(reg) => state.registers[(state.frame().base + reg.0) as usize],
+    }
+}
+
+/// Writes a register and goes on to the next instruction.
+fn finish(state: &mut ThreadState, dst: Reg, result: Value, taint: DepSet) {
+    let at = (state.frame().base + dst.0) as usize;
+    state.registers[at] = result;
+    if let Some(all) = &mut state.taint {
+        all.registers[at] = taint;
+    }
+    advance(state);
+}
+
+fn advance(state: &mut ThreadState) {
+    state.phase = 0;
+    state.frame_mut().pc += 1;
+}
+
+/// Keeps the value read by an instruction that goes on.
+fn remember(state: &mut ThreadState, answer: Value) {
+    state.old = answer;
+    state.old_event = state.events - 1;
+    state.phase = 1;
+}
+
+/// Ends an instruction whose result is the value it read.
+fn finish_old(state: &mut ThreadState, dst: Reg) {
+    let old = state.old;
+    finish_from_old(state, dst, old);
+}
+
+/// Ends an instruction whose result was computed from the value it read.
+fn finish_from_old(state: &mut ThreadState, dst: Reg, result: Value) {
+    let taint = if state.taint.is_some() { DepSet::single(state.old_event) } else { DepSet::new() };
+    finish(state, dst, result, taint);
+}

@@ -1,0 +1,110 @@
+//! The state of a thread: plain data, cheap to clone.
+
+use crate::taint::Taint;
+use porf_event::{Dependencies, Location, Value};
+use porf_ir::{FunctionId, Program, Reg, Span, Target};
+use smallvec::SmallVec;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadState {
+    pub(crate) frames: SmallVec<[Frame; 1]>,
+    /// Registers of all frames, innermost last.
+    pub(crate) registers: SmallVec<[Value; 16]>,
+    /// How far the current instruction has come: 0, or which of its events is next.
+    pub(crate) phase: u8,
+    /// The value read by an instruction that is not finished yet.
+    pub(crate) old: Value,
+    /// The event that read it.
+    pub(crate) old_event: u32,
+    /// The number of events delivered so far.
+    pub(crate) events: u32,
+    /// The last exclusive load, until an exclusive store takes it.
+    pub(crate) exclusive: Option<(Location, u8)>,
+    /// How often each backward jump was taken.
+    pub(crate) loops: SmallVec<[(FunctionId, Target, u32); 2]>,
+    pub(crate) taint: Option<Box<Taint>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub function: FunctionId,
+    pub pc: Target,
+    /// Where its registers begin.
+    pub base: u32,
+    /// Where the caller wants the result.
+    pub result: Option<Reg>,
+}
+
+impl ThreadState {
+    pub(crate) fn new(
+        program: &Program,
+        function: FunctionId,
+        arguments: &[Value],
+        track: bool,
+    ) -> ThreadState {
+        let count = program.function(function).registers as usize;
+        let mut registers = SmallVec::from_elem(0, count);
+        registers[..arguments.len()].copy_from_slice(arguments);
+        ThreadState {
+            frames: SmallVec::from_elem(Frame { function, pc: 0, base: 0, result: None }, 1),
+            registers,
+            phase: 0,
+            old: 0,
+            old_event: 0,
+            events: 0,
+            exclusive: None,
+            loops: SmallVec::new(),
+            taint: track.then(|| Box::new(Taint::new(count))),
+        }
+    }
+
+    /// A register of the outermost function: what litmus conditions speak of.
+    pub fn register(&self, reg: Reg) -> Value {
+        self.registers[reg.0 as usize]
+    }
+
+    /// How many events this thread has had.
+    pub fn events(&self) -> u32 {
+        self.events
+    }
+
+    /// Whether an instruction with several events is under way: the write of a read-modify-write, or
+    /// the choice whether it happens, comes next.
+    pub fn is_mid_instruction(&self) -> bool {
+        self.phase != 0
+    }
+
+    /// Dependencies of the event that was asked for last; empty unless they are tracked.
+    pub fn dependencies(&self) -> Dependencies {
+        self.taint.as_ref().map_or_else(Dependencies::default, |taint| taint.emitted.clone())
+    }
+
+    /// The instruction that the thread is at.
+    pub fn span(&self, program: &Program) -> Span {
+        self.frames
+            .last()
+            .map_or(Span::default(), |frame| program.function(frame.function).spans[frame.pc as usize])
+    }
+
+    pub(crate) fn frame(&self) -> &Frame {
+        self.frames.last().expect("a thread that runs has a frame")
+    }
+
+    pub(crate) fn frame_mut(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("a thread that runs has a frame")
+    }
+
+    /// Counts a backward jump to `target`; gives how often it was taken, this time included.
+    pub(crate) fn count_loop(&mut self, function: FunctionId, target: Target) -> u32 {
+        match self.loops.iter_mut().find(|(f, t, _)| (*f, *t) == (function, target)) {
+            Some((_, _, count)) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                self.loops.push((function, target, 1));
+                1
+            }
+        }
+    }
+}
