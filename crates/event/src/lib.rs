@@ -9,12 +9,14 @@ mod fence;
 mod id;
 mod label;
 mod mode;
+mod tags;
 
 pub use dependency::{DepSet, Dependencies};
 pub use fence::{ArmDomain, ArmKind, FenceMode, RwSet};
 pub use id::{EventId, ThreadId};
 pub use label::{Access, BlockReason, Label, LockKind, RmwKind};
 pub use mode::{ReadMode, WriteMode};
+pub use tags::{Tags, tags};
 
 /// The contents of a memory cell or register; narrower values are zero-extended.
 pub type Value = u64;
