@@ -1,0 +1,115 @@
+//! A choice of one trace per thread: the event structure of candidate executions.
+//!
+//! Events are numbered: first one initial write per location, then the memory accesses and fences of
+//! each thread in program order. Choices and other events that no model speaks of are left out.
+
+use crate::Trace;
+use porf_event::{Dependencies, EventId, Label, Location, RmwKind, ThreadId, Value};
+use porf_ir::Program;
+
+/// The events of a choice of traces; rf and co are still open.
+#[derive(Clone, Debug)]
+pub struct Candidate<'t> {
+    pub events: Vec<Event<'t>>,
+    /// The location of each initial write: event `i` initialises `locations[i]`.
+    pub locations: Vec<Location>,
+    pub traces: Vec<&'t Trace>,
+    /// Pairs of the read and the write of a read-modify-write.
+    pub rmw: Vec<(usize, usize)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'t> {
+    pub id: EventId,
+    pub label: Label,
+    /// `None` for initial writes.
+    pub dependencies: Option<&'t Dependencies>,
+    /// Index into `Candidate::locations`, for accesses.
+    pub location: Option<usize>,
+}
+
+impl<'t> Candidate<'t> {
+    pub(crate) fn new(program: &Program, traces: &[&'t Trace]) -> Candidate<'t> {
+        let mut accesses: Vec<_> = traces
+            .iter()
+            .flat_map(|trace| trace.events.iter())
+            .filter_map(|(label, _)| label.access())
+            .collect();
+        accesses.sort();
+        accesses.dedup_by_key(|access| access.location);
+        let locations: Vec<Location> = accesses.iter().map(|access| access.location).collect();
+        let mut events: Vec<Event<'t>> = Vec::with_capacity(64);
+        for (index, access) in accesses.iter().enumerate() {
+            let value = program.initial_value(access.location.0, access.size);
+            let label = Label::Write {
+                access: *access,
+                mode: porf_event::WriteMode::Plain,
+                rmw: RmwKind::None,
+                value,
+            };
+            events.push(Event {
+                id: EventId::new(ThreadId::INIT, index as u32),
+                label,
+                dependencies: None,
+                location: Some(index),
+            });
+        }
+        let mut rmw = Vec::new();
+        for (thread, trace) in traces.iter().enumerate() {
+            let mut open_read = None;
+            for (index, (label, dependencies)) in trace.events.iter().enumerate() {
+                let location = match label {
+                    Label::Read { access, .. } | Label::Write { access, .. } => {
+                        Some(locations.binary_search(&access.location).expect("collected above"))
+                    }
+                    Label::Fence { .. } => None,
+                    _ => continue,
+                };
+                let number = events.len();
+                if label.rmw().is_pair() {
+                    match (label, open_read) {
+                        (Label::Read { .. }, _) => open_read = Some(number),
+                        (Label::Write { .. }, Some(read)) => {
+                            rmw.push((read, number));
+                            open_read = None;
+                        }
+                        _ => {}
+                    }
+                }
+                let id = EventId::new(ThreadId(thread as u16), index as u32);
+                events.push(Event { id, label: *label, dependencies: Some(dependencies), location });
+            }
+        }
+        Candidate { events, locations, traces: traces.to_vec(), rmw }
+    }
+
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// How many initial writes stand at the front.
+    pub fn inits(&self) -> usize {
+        self.locations.len()
+    }
+
+    pub fn value(&self, event: usize) -> Value {
+        self.events[event].label.value().unwrap_or(0)
+    }
+
+    /// The event of thread `thread` with program-order index `index`.
+    pub fn number(&self, id: EventId) -> Option<usize> {
+        // Threads stand one after the other and their indices rise: a binary search by id would do,
+        // but initial writes carry the greatest thread number and stand first.
+        let rest = &self.events[self.inits()..];
+        rest.binary_search_by_key(&id, |event| event.id).ok().map(|at| at + self.inits())
+    }
+
+    pub(crate) fn po(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.events[a].id, self.events[b].id);
+        a.thread == b.thread && a.index < b.index && a.thread != ThreadId::INIT
+    }
+}
