@@ -47,14 +47,14 @@ impl<'p> Interpreter<'p> {
     /// The state in which thread `thread` of the program begins.
     pub fn start(&self, thread: ThreadId) -> ThreadState {
         let entry = &self.program.threads[thread.as_usize()];
-        ThreadState::new(self.program, entry.function, &entry.registers, self.track)
+        ThreadState::new(self.program, thread, entry.function, &entry.registers, self.track)
     }
 
-    /// The state in which a thread created by [`Instr::Create`] begins.
-    pub fn start_function(&self, function: FunctionId, argument: Value) -> ThreadState {
+    /// The state in which a thread created by [`Instr::Create`] begins; `thread` is its number.
+    pub fn start_function(&self, thread: ThreadId, function: FunctionId, argument: Value) -> ThreadState {
         let arguments = [argument];
         let params = self.program.function(function).params as usize;
-        ThreadState::new(self.program, function, &arguments[..params], self.track)
+        ThreadState::new(self.program, thread, function, &arguments[..params], self.track)
     }
 
     /// The function and argument of the `Create` that a state is at.

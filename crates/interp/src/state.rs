@@ -1,12 +1,13 @@
 //! The state of a thread: plain data, cheap to clone.
 
 use crate::taint::Taint;
-use porf_event::{Dependencies, Location, Value};
+use porf_event::{Dependencies, Location, ThreadId, Value};
 use porf_ir::{FunctionId, Program, Reg, Span, Target};
 use smallvec::SmallVec;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadState {
+    pub(crate) thread: ThreadId,
     pub(crate) frames: SmallVec<[Frame; 1]>,
     /// Registers of all frames, innermost last.
     pub(crate) registers: SmallVec<[Value; 16]>,
@@ -38,6 +39,7 @@ pub(crate) struct Frame {
 impl ThreadState {
     pub(crate) fn new(
         program: &Program,
+        thread: ThreadId,
         function: FunctionId,
         arguments: &[Value],
         track: bool,
@@ -46,6 +48,7 @@ impl ThreadState {
         let mut registers = SmallVec::from_elem(0, count);
         registers[..arguments.len()].copy_from_slice(arguments);
         ThreadState {
+            thread,
             frames: SmallVec::from_elem(Frame { function, pc: 0, base: 0, result: None }, 1),
             registers,
             phase: 0,
@@ -61,6 +64,11 @@ impl ThreadState {
     /// A register of the outermost function: what litmus conditions speak of.
     pub fn register(&self, reg: Reg) -> Value {
         self.registers[reg.0 as usize]
+    }
+
+    /// Which thread this is.
+    pub fn thread(&self) -> ThreadId {
+        self.thread
     }
 
     /// How many events this thread has had.
