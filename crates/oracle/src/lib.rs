@@ -1,1 +1,61 @@
-//! Not written yet.
+//! Brute force: every candidate execution of a small program, filtered by a memory model.
+//!
+//! Claim: [`enumerate`] visits each execution (event structure, rf, co) that the model allows exactly
+//! once, as herd counts them: co total per location, unread and unobserved writes included.
+//! The method is herd's ("Herding cats", Alglave, Maranget, Tautschnig, TOPLAS 2014): run each thread
+//! against all values, combine, choose rf by value, choose co, ask the model.
+//! It shares no search code with `porf-explore`, which is held to it.
+//!
+//! Deviations from herd: values come from a fixpoint over the writes rather than from equations, so
+//! values out of thin air do not arise. Limits: threads created at run time are refused; loops are
+//! bounded by `unroll`, cut-off executions are dropped.
+//! Cost: exponential in everything; what cannot become consistent is cut per location where the
+//! model implies coherence ([`Judge::implies_coherence`]).
+
+mod candidate;
+mod combine;
+mod location;
+mod trace;
+
+pub use candidate::{Candidate, Event};
+pub use combine::{Judge, enumerate};
+pub use trace::Trace;
+
+use porf_event::{Location, Value};
+use porf_interp::Fault;
+use porf_ir::Reg;
+
+/// Why a program cannot be enumerated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("{0} are not supported by the enumeration of candidates")]
+    Unsupported(&'static str),
+    #[error("a single thread can run in more than {limit} ways")]
+    TooManyTraces { limit: usize },
+    #[error("a location has more than {limit} writes")]
+    TooManyWrites { limit: usize },
+    #[error("{}", .0.message)]
+    Fault(Fault),
+}
+
+/// A complete execution: an event structure with rf and co.
+pub struct Execution<'a, 't> {
+    pub candidate: &'a Candidate<'t>,
+    /// For each event, the write it reads from (itself where it does not read).
+    pub rf: &'a [usize],
+    /// For each location, its writes in coherence order, the initial one first.
+    pub co: Vec<&'a [usize]>,
+}
+
+impl Execution<'_, '_> {
+    /// The final value of a register of a thread's outermost function.
+    pub fn register(&self, thread: usize, reg: Reg) -> Value {
+        self.candidate.traces[thread].end.register(reg)
+    }
+
+    /// The final value of a location, if the execution has a write to it (the initial one included).
+    pub fn memory(&self, location: Location) -> Option<Value> {
+        let at = self.candidate.locations.binary_search(&location).ok()?;
+        self.co[at].last().map(|&write| self.candidate.value(write))
+    }
+}

@@ -33,6 +33,13 @@ pub(crate) struct Pruning {
 }
 
 impl Cell {
+    /// Sets of writes are kept in one word.
+    pub const MAX_WRITES: usize = 64;
+
+    pub fn write_count(&self) -> usize {
+        self.writes.len()
+    }
+
     pub fn new(candidate: &Candidate<'_>, location: usize) -> Cell {
         let of = |write: bool| {
             (candidate.inits()..candidate.len())
@@ -51,7 +58,8 @@ impl Cell {
             let may = |&write: &usize| {
                 candidate.value(write) == wanted && !(pruning.coherence && candidate.po(read, write))
             };
-            let found: SmallVec<_> = std::iter::once(self.init).chain(self.writes.iter().copied()).filter(may).collect();
+            let found: SmallVec<_> =
+                std::iter::once(self.init).chain(self.writes.iter().copied()).filter(may).collect();
             if found.is_empty() {
                 return Vec::new();
             }
@@ -66,7 +74,9 @@ impl Cell {
                 choices.push(RfChoice { sources: chosen, orders });
             }
             // The next combination, the last read turning fastest.
-            let Some(turn) = (0..at.len()).rev().find(|&i| at[i] + 1 < sources[i].len()) else { return choices };
+            let Some(turn) = (0..at.len()).rev().find(|&i| at[i] + 1 < sources[i].len()) else {
+                return choices;
+            };
             at[turn] += 1;
             at[turn + 1..].fill(0);
         }
@@ -79,7 +89,7 @@ impl Cell {
         pruning: Pruning,
     ) -> Vec<SmallVec<[usize; 6]>> {
         let count = self.writes.len();
-        assert!(count <= 64, "more than 64 writes to one location: refused before");
+        debug_assert!(count <= Cell::MAX_WRITES, "refused before");
         let position = |write: usize| self.writes.iter().position(|&w| w == write);
         // before[i]: the writes that must stand before writes[i].
         let mut before: SmallVec<[u64; 8]> = SmallVec::from_elem(0, count);

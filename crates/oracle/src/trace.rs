@@ -49,7 +49,11 @@ pub(crate) fn traces(interpreter: &Interpreter<'_>) -> Result<Vec<Vec<Trace>>, R
     }
 }
 
-fn traces_of(interpreter: &Interpreter<'_>, thread: ThreadId, domain: &mut Domain) -> Result<Vec<Trace>, Refusal> {
+fn traces_of(
+    interpreter: &Interpreter<'_>,
+    thread: ThreadId,
+    domain: &mut Domain,
+) -> Result<Vec<Trace>, Refusal> {
     let mut done = Vec::new();
     let mut open = vec![(interpreter.start(thread), Vec::new())];
     while let Some((mut state, mut events)) = open.pop() {
@@ -69,11 +73,8 @@ fn traces_of(interpreter: &Interpreter<'_>, thread: ThreadId, domain: &mut Domai
         let dependencies = state.dependencies();
         let answers: &[Value] = match label {
             Label::Read { access, .. } => {
-                if !domain.contains_key(&access.location) {
-                    let initial = interpreter.program().initial_value(access.location.0, access.size);
-                    domain.insert(access.location, vec![initial]);
-                }
-                &domain[&access.location]
+                let initial = || vec![interpreter.program().initial_value(access.location.0, access.size)];
+                domain.entry(access.location).or_insert_with(initial)
             }
             Label::Choice { options, .. } => &(0..Value::from(options)).collect::<Vec<_>>(),
             Label::Create { .. } | Label::Join { .. } => {
@@ -93,10 +94,15 @@ fn traces_of(interpreter: &Interpreter<'_>, thread: ThreadId, domain: &mut Domai
     Ok(done)
 }
 
-fn extend(interpreter: &Interpreter<'_>, domain: &mut Domain, location: Location, size: u8, value: Value) -> bool {
-    let values = domain
-        .entry(location)
-        .or_insert_with(|| vec![interpreter.program().initial_value(location.0, size)]);
+fn extend(
+    interpreter: &Interpreter<'_>,
+    domain: &mut Domain,
+    location: Location,
+    size: u8,
+    value: Value,
+) -> bool {
+    let values =
+        domain.entry(location).or_insert_with(|| vec![interpreter.program().initial_value(location.0, size)]);
     let new = !values.contains(&value);
     if new {
         values.push(value);
