@@ -1,1 +1,17 @@
-//! Not written yet.
+//! Expectations and the inputs they speak of (development only).
+
+pub mod disagreements;
+pub mod herd;
+
+use std::path::PathBuf;
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    manifest.ancestors().nth(2).expect("crates/corpus lies two levels down").to_path_buf()
+}
+
+/// Whether the long suites shall run.
+pub fn full() -> bool {
+    std::env::var_os("PORF_FULL").is_some_and(|value| value != "0")
+}

@@ -1,0 +1,36 @@
+//! `corpus/disagreements.toml`: where Porf differs from other tools, and why.
+
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Disagreements {
+    #[serde(default)]
+    pub disagreement: Vec<Disagreement>,
+}
+
+/// Tests of one corpus whose answer under one model differs, for one reason.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Disagreement {
+    pub corpus: String,
+    /// The other tool's name of the model.
+    pub model: String,
+    pub tests: Vec<String>,
+    pub reason: String,
+}
+
+impl Disagreements {
+    pub fn load() -> Disagreements {
+        let path = crate::root().join("corpus/disagreements.toml");
+        let text =
+            std::fs::read_to_string(&path).expect("corpus/disagreements.toml is part of the repository");
+        toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// The reason given for a test, if there is one.
+    pub fn reason(&self, corpus: &str, model: &str, test: &str) -> Option<&str> {
+        self.disagreement
+            .iter()
+            .find(|d| d.corpus == corpus && d.model == model && d.tests.iter().any(|name| name == test))
+            .map(|d| d.reason.as_str())
+    }
+}

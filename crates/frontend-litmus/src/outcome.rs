@@ -1,0 +1,87 @@
+//! The answer to a litmus test: final states, how often its proposition holds.
+//!
+//! An engine calls [`Collector::add`] once per execution; what comes out is what herd prints: the
+//! distinct final states projected on the observables, the executions for and against the
+//! proposition, and the observation. `filter` drops executions before they are counted.
+
+use crate::{LitmusTest, Observable, Quantifier};
+use porf_event::Value;
+use porf_ir::Width;
+use std::collections::BTreeMap;
+
+/// Gathers the executions of one test.
+#[derive(Clone, Debug)]
+pub struct Collector<'t> {
+    test: &'t LitmusTest,
+    observables: Vec<Observable>,
+    states: BTreeMap<Vec<Value>, u64>,
+    positive: u64,
+    negative: u64,
+}
+
+/// What the executions of a test say together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub observables: Vec<Observable>,
+    /// The values of the observables, in their order, and how many executions end so.
+    pub states: BTreeMap<Vec<Value>, u64>,
+    /// Executions for which the proposition holds.
+    pub positive: u64,
+    pub negative: u64,
+    pub observation: Observation,
+    /// Whether the quantified condition holds.
+    pub ok: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Observation {
+    Never,
+    Sometimes,
+    Always,
+}
+
+impl<'t> Collector<'t> {
+    pub fn new(test: &'t LitmusTest) -> Collector<'t> {
+        Collector { test, observables: test.observables(), states: BTreeMap::new(), positive: 0, negative: 0 }
+    }
+
+    /// One execution, given by the final value of each register and location.
+    pub fn add(&mut self, mut value: impl FnMut(&Observable) -> Value) {
+        if let Some(filter) = &self.test.filter
+            && !filter.holds(&mut value)
+        {
+            return;
+        }
+        match self.test.condition.prop.holds(&mut value) {
+            true => self.positive += 1,
+            false => self.negative += 1,
+        }
+        let state = self.observables.iter().map(|o| Width::of_bytes(o.size()).truncate(value(o))).collect();
+        *self.states.entry(state).or_default() += 1;
+    }
+
+    pub fn finish(self) -> Outcome {
+        let Collector { test, observables, states, positive, negative } = self;
+        let observation = match (positive, negative) {
+            (0, _) => Observation::Never,
+            (_, 0) => Observation::Always,
+            _ => Observation::Sometimes,
+        };
+        let ok = match test.condition.quantifier {
+            Quantifier::Exists => positive > 0,
+            Quantifier::NotExists => positive == 0,
+            Quantifier::Forall => negative == 0,
+        };
+        Outcome { observables, states, positive, negative, observation, ok }
+    }
+}
+
+impl Observation {
+    pub fn word(self) -> &'static str {
+        match self {
+            Observation::Never => "Never",
+            Observation::Sometimes => "Sometimes",
+            Observation::Always => "Always",
+        }
+    }
+}
