@@ -1,0 +1,527 @@
+//! The arena, its queries, extension and undo.
+
+use porf_event::{EventId, Label, Location, ThreadId};
+
+/// The position of an event in insertion order; 0 is the initial write of every location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ev(pub u32);
+
+/// A location by a dense number, given by whoever builds the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Loc(pub u32);
+
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    pub id: EventId,
+    pub label: Label,
+    /// [`Loc::NONE`] unless it reads or writes.
+    pub loc: Loc,
+    /// Of a read: the write it reads from, or [`Ev::NONE`].
+    pub rf: Ev,
+    /// Of the write of a read-modify-write: its read.
+    pub pair: Ev,
+    /// Of a write: the older read that was made to read from it when it came.
+    pub revisited: Ev,
+    /// Of a write: its place in co, from 1, or [`ExecutionGraph::UNPLACED`].
+    pub co: u32,
+    /// For the owner of the graph.
+    pub tag: u32,
+    /// The newest read of this write; reads form a list, newest first.
+    pub(crate) first_reader: Ev,
+    /// The next older read of the same write.
+    pub(crate) next_reader: Ev,
+}
+
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// By index; [`Ev::NONE`] is a hole.
+    pub(crate) events: Vec<Ev>,
+    /// The event that started the thread, [`Ev::INIT`] for those that run from the start.
+    pub creator: Ev,
+    /// For the owner of the graph: what the thread is like before its first event.
+    pub tag: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct LocationState {
+    pub location: Location,
+    /// All placed writes but the initial one.
+    pub co: Vec<Ev>,
+    /// The newest read of the initial write.
+    pub init_reader: Ev,
+    /// How many plain (non-atomic) accesses there are.
+    pub plain: u32,
+}
+
+/// Events, po, rf, co, insertion order and clocks.
+#[derive(Clone, Debug)]
+pub struct ExecutionGraph {
+    pub(crate) events: Vec<Event>,
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) locations: Vec<LocationState>,
+    /// Clocks of all events, `kinds * stride` numbers for each.
+    pub(crate) clocks: Vec<u32>,
+    pub(crate) kinds: usize,
+    pub(crate) stride: usize,
+}
+
+impl Ev {
+    pub const INIT: Ev = Ev(0);
+    pub const NONE: Ev = Ev(u32::MAX);
+
+    pub fn as_usize(self) -> usize {
+        self.0 as usize
+    }
+
+    pub fn is_some(self) -> bool {
+        self != Ev::NONE
+    }
+}
+
+impl Loc {
+    pub const NONE: Loc = Loc(u32::MAX);
+
+    pub fn as_usize(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Thread {
+    /// Positions of its events, by index; [`Ev::NONE`] is a hole.
+    pub fn events(&self) -> &[Ev] {
+        &self.events
+    }
+
+    /// The newest event, if there is one.
+    pub fn last(&self) -> Option<Ev> {
+        self.events.last().copied()
+    }
+}
+
+impl ExecutionGraph {
+    /// The place in co of a write that has none yet.
+    pub const UNPLACED: u32 = u32::MAX;
+    /// The clock that is kept here.
+    pub const PORF: usize = 0;
+
+    /// A graph with the initial write only, and `kinds` clocks per event (at least 1).
+    pub fn new(kinds: usize) -> ExecutionGraph {
+        let mut graph = ExecutionGraph {
+            events: Vec::new(),
+            threads: Vec::new(),
+            locations: Vec::new(),
+            clocks: Vec::new(),
+            kinds,
+            stride: 4,
+        };
+        graph.events.push(Event {
+            id: EventId::INIT,
+            label: Label::Init,
+            loc: Loc::NONE,
+            rf: Ev::NONE,
+            pair: Ev::NONE,
+            revisited: Ev::NONE,
+            co: 0,
+            tag: 0,
+            first_reader: Ev::NONE,
+            next_reader: Ev::NONE,
+        });
+        graph.clocks.resize(kinds * graph.stride, 0);
+        graph
+    }
+
+    /// A thread; threads started later name their `creator`. Numbers may be skipped.
+    pub fn add_thread(&mut self, thread: ThreadId, creator: Ev, tag: u32) {
+        let at = thread.as_usize();
+        while self.threads.len() <= at {
+            self.threads.push(Thread { events: Vec::new(), creator: Ev::NONE, tag: 0 });
+        }
+        self.threads[at].creator = creator;
+        self.threads[at].tag = tag;
+        if self.threads.len() > self.stride {
+            self.widen();
+        }
+    }
+
+    /// Makes `loc` stand for `location`.
+    pub fn name_location(&mut self, loc: Loc, location: Location) {
+        while self.locations.len() <= loc.as_usize() {
+            self.locations.push(LocationState {
+                location: Location(0),
+                co: Vec::new(),
+                init_reader: Ev::NONE,
+                plain: 0,
+            });
+        }
+        self.locations[loc.as_usize()].location = location;
+    }
+
+    /// Appends the next event of a thread. A read has no source yet, a write no place in co; see
+    /// [`set_rf`](Self::set_rf) and [`place`](Self::place).
+    #[inline]
+    pub fn add(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: u32) -> Ev {
+        let new = Ev(self.events.len() as u32);
+        let of = &mut self.threads[thread.as_usize()];
+        let index = of.events.len() as u32;
+        let before = match of.events.last() {
+            Some(&last) => last,
+            None => of.creator,
+        };
+        of.events.push(new);
+        let pair = match label {
+            Label::Write { rmw, .. } if rmw.is_pair() => self.find_pair(thread, index, &label),
+            _ => Ev::NONE,
+        };
+        self.events.push(Event {
+            id: EventId::new(thread, index),
+            label,
+            loc,
+            rf: Ev::NONE,
+            pair,
+            revisited: Ev::NONE,
+            co: Self::UNPLACED,
+            tag,
+            first_reader: Ev::NONE,
+            next_reader: Ev::NONE,
+        });
+        if is_plain(&label) {
+            self.locations[loc.as_usize()].plain += 1;
+        }
+        let width = self.kinds * self.stride;
+        self.clocks.resize(self.clocks.len() + width, 0);
+        self.init_porf(new, before);
+        new
+    }
+
+    /// Removes the newest event, with what hangs on it.
+    #[inline]
+    pub fn remove_last(&mut self) {
+        let last = Ev(self.events.len() as u32 - 1);
+        let event = self.events[last.as_usize()];
+        match event.label {
+            Label::Read { .. } => {
+                if event.rf.is_some() {
+                    self.clear_rf(last);
+                }
+            }
+            Label::Write { .. } => {
+                if event.co != Self::UNPLACED {
+                    self.unplace(last);
+                }
+            }
+            Label::Create { child } => self.threads[child.as_usize()].creator = Ev::NONE,
+            _ => {}
+        }
+        if is_plain(&event.label) {
+            self.locations[event.loc.as_usize()].plain -= 1;
+        }
+        self.threads[event.id.thread.as_usize()].events.pop();
+        self.events.pop();
+        self.clocks.truncate(self.clocks.len() - self.kinds * self.stride);
+    }
+
+    /// The read takes its value from `source`; its label becomes `label`. Clears an earlier choice.
+    #[inline]
+    pub fn set_rf(&mut self, read: Ev, source: Ev, label: Label, tag: u32) {
+        if self.events[read.as_usize()].rf.is_some() {
+            self.clear_rf(read);
+        }
+        let loc = self.events[read.as_usize()].loc;
+        let head = self.reader_head(source, loc);
+        let next = std::mem::replace(head, read);
+        let event = &mut self.events[read.as_usize()];
+        event.next_reader = next;
+        event.rf = source;
+        event.label = label;
+        event.tag = tag;
+        self.init_porf(read, self.po_pred(read));
+        self.join_clock(Self::PORF, read, Self::PORF, source);
+    }
+
+    /// Takes the source away again. Only reads that are the newest of their source can lose it.
+    pub fn clear_rf(&mut self, read: Ev) {
+        let Event { rf, loc, next_reader, .. } = self.events[read.as_usize()];
+        let head = self.reader_head(rf, loc);
+        debug_assert_eq!(*head, read, "sources are cleared newest first");
+        *head = next_reader;
+        self.events[read.as_usize()].rf = Ev::NONE;
+    }
+
+    /// Puts a write at place `co` (from 1) of its location; those behind move on.
+    #[inline]
+    pub fn place(&mut self, write: Ev, co: u32) {
+        let loc = self.events[write.as_usize()].loc;
+        let order = &mut self.locations[loc.as_usize()].co;
+        order.insert(co as usize - 1, write);
+        for (i, w) in order.iter().enumerate().skip(co as usize - 1) {
+            self.events[w.as_usize()].co = i as u32 + 1;
+        }
+    }
+
+    /// Takes a write out of co again.
+    #[inline]
+    pub fn unplace(&mut self, write: Ev) {
+        let Event { loc, co, .. } = self.events[write.as_usize()];
+        let order = &mut self.locations[loc.as_usize()].co;
+        order.remove(co as usize - 1);
+        for (i, w) in order.iter().enumerate().skip(co as usize - 1) {
+            self.events[w.as_usize()].co = i as u32 + 1;
+        }
+        self.events[write.as_usize()].co = Self::UNPLACED;
+    }
+
+    pub fn set_revisited(&mut self, write: Ev, read: Ev) {
+        self.events[write.as_usize()].revisited = read;
+    }
+
+    pub fn set_label(&mut self, event: Ev, label: Label, tag: u32) {
+        self.events[event.as_usize()].label = label;
+        self.events[event.as_usize()].tag = tag;
+    }
+
+    #[inline]
+    pub fn event(&self, event: Ev) -> &Event {
+        &self.events[event.as_usize()]
+    }
+
+    /// How many events there are, the initial write included.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether there is nothing but the initial write.
+    pub fn is_empty(&self) -> bool {
+        self.events.len() == 1
+    }
+
+    /// The newest event.
+    #[inline]
+    pub fn newest(&self) -> Ev {
+        Ev(self.events.len() as u32 - 1)
+    }
+
+    /// All events but the initial write, oldest first.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = Ev> + use<> {
+        (1..self.events.len() as u32).map(Ev)
+    }
+
+    #[inline]
+    pub fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
+    #[inline]
+    pub fn thread(&self, thread: ThreadId) -> &Thread {
+        &self.threads[thread.as_usize()]
+    }
+
+    pub fn find(&self, id: EventId) -> Option<Ev> {
+        if id == EventId::INIT {
+            return Some(Ev::INIT);
+        }
+        let thread = self.threads.get(id.thread.as_usize())?;
+        thread.events.get(id.index as usize).copied().filter(|ev| ev.is_some())
+    }
+
+    /// How many location numbers are in use.
+    pub fn location_count(&self) -> usize {
+        self.locations.len()
+    }
+
+    pub fn location(&self, loc: Loc) -> Location {
+        self.locations[loc.as_usize()].location
+    }
+
+    /// The placed writes of a location in co order, without the initial one.
+    #[inline]
+    pub fn co(&self, loc: Loc) -> &[Ev] {
+        &self.locations[loc.as_usize()].co
+    }
+
+    /// Whether the location has non-atomic accesses.
+    #[inline]
+    pub fn has_plain(&self, loc: Loc) -> bool {
+        self.locations[loc.as_usize()].plain > 0
+    }
+
+    /// The co-last write, the initial one if there is no other.
+    #[inline]
+    pub fn co_max(&self, loc: Loc) -> Ev {
+        self.co(loc).last().copied().unwrap_or(Ev::INIT)
+    }
+
+    #[inline]
+    pub fn rf(&self, read: Ev) -> Ev {
+        self.events[read.as_usize()].rf
+    }
+
+    /// The reads of a write, newest first; of the initial write, those at `loc`.
+    #[inline]
+    pub fn readers(&self, write: Ev, loc: Loc) -> Readers<'_> {
+        let next = if write == Ev::INIT {
+            self.locations[loc.as_usize()].init_reader
+        } else {
+            self.events[write.as_usize()].first_reader
+        };
+        Readers { graph: self, next }
+    }
+
+    /// The event before it in its thread, or the one that started the thread.
+    #[inline]
+    pub fn po_pred(&self, event: Ev) -> Ev {
+        let EventId { thread, index } = self.events[event.as_usize()].id;
+        let thread = &self.threads[thread.as_usize()];
+        for at in (0..index as usize).rev() {
+            if thread.events[at].is_some() {
+                return thread.events[at];
+            }
+        }
+        thread.creator
+    }
+
+    /// Whether `a` is in the porf prefix of `b`, or `b` itself.
+    #[inline]
+    pub fn in_prefix(&self, a: Ev, b: Ev) -> bool {
+        self.clock_covers(Self::PORF, b, a)
+    }
+
+    /// Whether `a` is below the clock `kind` of `b` (or is `b`).
+    #[inline]
+    pub fn clock_covers(&self, kind: usize, b: Ev, a: Ev) -> bool {
+        if a == Ev::INIT {
+            return true;
+        }
+        let EventId { thread, index } = self.events[a.as_usize()].id;
+        self.clocks[self.slot(kind, b) + thread.as_usize()] > index
+    }
+
+    /// For each thread, how many of its events are below.
+    #[inline]
+    pub fn clock(&self, kind: usize, event: Ev) -> &[u32] {
+        let slot = self.slot(kind, event);
+        &self.clocks[slot..slot + self.stride]
+    }
+
+    #[inline]
+    pub fn clock_mut(&mut self, kind: usize, event: Ev) -> &mut [u32] {
+        let slot = self.slot(kind, event);
+        &mut self.clocks[slot..slot + self.stride]
+    }
+
+    /// Numbers per clock.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// `to` := `from`.
+    #[inline]
+    pub fn copy_clock(&mut self, to_kind: usize, to: Ev, from_kind: usize, from: Ev) {
+        let (to, from) = (self.slot(to_kind, to), self.slot(from_kind, from));
+        self.clocks.copy_within(from..from + self.stride, to);
+    }
+
+    /// `to` := the least upper bound of both.
+    #[inline]
+    pub fn join_clock(&mut self, to_kind: usize, to: Ev, from_kind: usize, from: Ev) {
+        let (to, from) = (self.slot(to_kind, to), self.slot(from_kind, from));
+        let stride = self.stride;
+        let (to, from) = if from < to {
+            let (low, high) = self.clocks.split_at_mut(to);
+            (&mut high[..stride], &low[from..from + stride])
+        } else {
+            let (low, high) = self.clocks.split_at_mut(from);
+            (&mut low[to..to + stride], &high[..stride])
+        };
+        for (to, &from) in to.iter_mut().zip(from) {
+            *to = (*to).max(from);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self, kind: usize, event: Ev) -> usize {
+        (event.as_usize() * self.kinds + kind) * self.stride
+    }
+
+    /// The porf clock that an event has by program order, creation and joining alone.
+    #[inline]
+    fn init_porf(&mut self, event: Ev, before: Ev) {
+        self.copy_clock(Self::PORF, event, Self::PORF, before);
+        let EventId { thread, index } = self.events[event.as_usize()].id;
+        let slot = self.slot(Self::PORF, event);
+        self.clocks[slot + thread.as_usize()] = index + 1;
+        if let Label::Join { child } = self.events[event.as_usize()].label
+            && let Some(last) = self.thread_end(child)
+        {
+            self.join_clock(Self::PORF, event, Self::PORF, last);
+        }
+    }
+
+    /// The last event of a thread, or the one that started it.
+    pub fn thread_end(&self, thread: ThreadId) -> Option<Ev> {
+        let thread = self.threads.get(thread.as_usize())?;
+        thread.last().or(Some(thread.creator)).filter(|ev| ev.is_some())
+    }
+
+    fn reader_head(&mut self, write: Ev, loc: Loc) -> &mut Ev {
+        if write == Ev::INIT {
+            &mut self.locations[loc.as_usize()].init_reader
+        } else {
+            &mut self.events[write.as_usize()].first_reader
+        }
+    }
+
+    /// The read that the write of a read-modify-write belongs to: the last one of its kind.
+    fn find_pair(&self, thread: ThreadId, index: u32, label: &Label) -> Ev {
+        let thread = &self.threads[thread.as_usize()];
+        for at in (0..index as usize).rev() {
+            let ev = thread.events[at];
+            if ev.is_some() {
+                let other = &self.events[ev.as_usize()].label;
+                if other.is_read() && other.rmw() == label.rmw() && other.access() == label.access() {
+                    return ev;
+                }
+            }
+        }
+        unreachable!("the write of a read-modify-write follows its read")
+    }
+
+    /// Makes room for more threads in every clock.
+    fn widen(&mut self) {
+        let (old, new) = (self.stride, self.threads.len().next_multiple_of(4).max(self.stride * 2));
+        let mut clocks = vec![0; self.events.len() * self.kinds * new];
+        for slot in 0..self.events.len() * self.kinds {
+            clocks[slot * new..slot * new + old].copy_from_slice(&self.clocks[slot * old..(slot + 1) * old]);
+        }
+        self.clocks = clocks;
+        self.stride = new;
+    }
+}
+
+/// See [`ExecutionGraph::readers`].
+pub struct Readers<'g> {
+    graph: &'g ExecutionGraph,
+    next: Ev,
+}
+
+impl Iterator for Readers<'_> {
+    type Item = Ev;
+
+    #[inline]
+    fn next(&mut self) -> Option<Ev> {
+        if self.next == Ev::NONE {
+            return None;
+        }
+        let read = self.next;
+        self.next = self.graph.events[read.as_usize()].next_reader;
+        Some(read)
+    }
+}
+
+pub(crate) fn is_plain(label: &Label) -> bool {
+    match label {
+        Label::Read { mode, .. } => !mode.is_atomic(),
+        Label::Write { mode, .. } => !mode.is_atomic(),
+        _ => false,
+    }
+}
