@@ -1,0 +1,94 @@
+//! Vector clocks of a growing number of threads.
+//!
+//! A missing entry is 0. Up to eight threads a clock needs no allocation. Cost: O(threads).
+
+use smallvec::SmallVec;
+
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Clock(SmallVec<[u32; 8]>);
+
+impl Clock {
+    #[inline]
+    pub fn get(&self, thread: u32) -> u32 {
+        self.0.get(thread as usize).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    pub fn set(&mut self, thread: u32, value: u32) {
+        let thread = thread as usize;
+        if thread >= self.0.len() {
+            if value == 0 {
+                return;
+            }
+            self.0.resize(thread + 1, 0);
+        }
+        self.0[thread] = value;
+    }
+
+    #[inline]
+    pub fn raise(&mut self, thread: u32, value: u32) {
+        if self.get(thread) < value {
+            self.set(thread, value);
+        }
+    }
+
+    /// The least upper bound; says whether anything changed.
+    #[inline]
+    pub fn join(&mut self, other: &Clock) -> bool {
+        if other.0.len() > self.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        let mut changed = false;
+        for (mine, &theirs) in self.0.iter_mut().zip(&other.0) {
+            if *mine < theirs {
+                *mine = theirs;
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// The greatest lower bound.
+    pub fn meet(&mut self, other: &Clock) {
+        self.0.truncate(other.0.len());
+        for (mine, &theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine = (*mine).min(theirs);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Makes this clock equal to `other` without giving up its memory.
+    #[inline]
+    pub fn assign(&mut self, other: &Clock) {
+        self.0.clear();
+        self.0.extend_from_slice(&other.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn join_is_least_upper_bound_and_meet_greatest_lower() {
+        let clock = |entries: &[u32]| {
+            let mut clock = Clock::default();
+            entries.iter().enumerate().for_each(|(thread, &value)| clock.set(thread as u32, value));
+            clock
+        };
+        let mut joined = clock(&[3, 0, 5]);
+        assert!(joined.join(&clock(&[1, 4])));
+        assert_eq!(joined, clock(&[3, 4, 5]));
+        assert!(!joined.join(&clock(&[3, 4])));
+        let mut met = clock(&[3, 0, 5]);
+        met.meet(&clock(&[1, 4]));
+        assert_eq!((met.get(0), met.get(1), met.get(2)), (1, 0, 0));
+    }
+}

@@ -1,0 +1,428 @@
+//! One execution under the memory model: clocks of threads, and what each operation may do.
+//!
+//! Happens-before clocks follow Figure 7 of the paper, release sequences C++20, consume is acquire.
+//! A thread's clock entry for itself counts its visible events: the event takes the current value, what
+//! follows belongs to the next. Plain accesses belong to the value current when they happen.
+//!
+//! Besides happens-before, a [`View`] carries what SC fences add to coherence. Let A be an access to x,
+//! B an earlier executed access to x, and B ⊑ A mean that A's store (the one written or read) is B's or
+//! mo-after it. With S the order of execution, RC11's axioms are these bounds on A:
+//!
+//! - R1, coherence: B hb A implies B ⊑ A.
+//! - R2, psc_F: B hb F2 <S F1 hb A for SC fences F1, F2 implies B ⊑ A. (`View::sc`)
+//! - R3, psc_base: A and B SC, B a store, implies B ⊑ A.
+//! - R4, psc_base: A SC, B a store, B hb F <S A for an SC fence F implies B ⊑ A. (`Engine::fenced`)
+//! - R5, psc_base: B an SC store, B <S F hb A for an SC fence F implies B ⊑ A. (`View::fence`)
+//!
+//! Atomicity is the adjacency of read-modify-writes in [`History`]; sb ∪ rf is acyclic because loads read
+//! what was executed.
+
+use crate::clock::Clock;
+use crate::history::{History, NONE};
+use crate::scheduler::Scheduler;
+use smallvec::SmallVec;
+
+/// Initial stores belong to this clock of the main thread, which no event of it takes: not 0, which
+/// every clock covers without having seen anything.
+pub const INITIAL_CLOCK: u32 = 1;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LocationId(pub u32);
+
+/// A memory order; consume is acquire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+impl Order {
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+}
+
+/// What is visible at a point of a thread; travels along synchronisation.
+#[derive(Clone, Default, Debug)]
+pub struct View {
+    /// Happens-before.
+    pub hb: Clock,
+    /// What was hb-before an SC fence that is S-before an SC fence that is hb-before this point (R2).
+    pub sc: Clock,
+    /// Place in S of the last SC fence that is hb-before this point (R5).
+    pub fence: u32,
+}
+
+impl View {
+    #[inline]
+    pub fn join(&mut self, other: &View) {
+        self.hb.join(&other.hb);
+        if !other.sc.is_empty() {
+            self.sc.join(&other.sc);
+        }
+        self.fence = self.fence.max(other.fence);
+    }
+
+    #[inline]
+    pub fn get(&self, thread: u32) -> u32 {
+        let hb = self.hb.get(thread);
+        if self.sc.is_empty() { hb } else { hb.max(self.sc.get(thread)) }
+    }
+
+    pub fn assign(&mut self, other: &View) {
+        self.hb.assign(&other.hb);
+        self.sc.assign(&other.sc);
+        self.fence = other.fence;
+    }
+
+    pub fn clear(&mut self) {
+        self.hb.clear();
+        self.sc.clear();
+        self.fence = 0;
+    }
+}
+
+#[derive(Clone, Default, Debug)]
+struct Thread {
+    view: View,
+    /// The view at the last release fence.
+    released: View,
+    /// What the relaxed loads so far would synchronise with at an acquire fence.
+    acquirable: View,
+    running: bool,
+}
+
+/// What a compare-and-swap or another read-modify-write does with the value it reads.
+pub enum Update {
+    /// Write this value.
+    Write(u128),
+    /// Do not write; the operation was a load with this order.
+    Fail(Order),
+}
+
+#[derive(Default)]
+pub struct Engine {
+    threads: Vec<Thread>,
+    thread_count: usize,
+    locations: Vec<History>,
+    location_count: usize,
+    /// R4: what is hb-before some SC fence.
+    fenced: Clock,
+    /// The last place given out in S.
+    sc_index: u32,
+    /// At most so many stores kept per location, if set (aggressive pruning).
+    pub window: Option<usize>,
+    /// So many stores to a location may gather before it is pruned for the first time.
+    pub prune_slack: usize,
+    /// A hash of the reads-from relation of this execution, independent of the interleaving.
+    pub reads_from: u64,
+    pub events: u64,
+}
+
+impl Engine {
+    pub fn new() -> Engine {
+        let mut engine = Engine { prune_slack: 64, ..Engine::default() };
+        engine.reset();
+        engine
+    }
+
+    /// Begins a new execution with one running thread; keeps allocated memory.
+    pub fn reset(&mut self) {
+        self.thread_count = 0;
+        self.location_count = 0;
+        self.fenced.clear();
+        self.sc_index = 0;
+        self.reads_from = 0;
+        self.events = 0;
+        self.new_thread();
+        self.threads[0].view.hb.set(0, INITIAL_CLOCK + 1);
+    }
+
+    /// A thread that begins where `parent` is.
+    pub fn create_thread(&mut self, parent: u32) -> u32 {
+        let child = self.new_thread();
+        let [from, to] = self
+            .threads
+            .get_disjoint_mut([parent as usize, child as usize])
+            .expect("a new thread differs from its parent");
+        to.view.assign(&from.view);
+        to.view.hb.set(child, 1);
+        self.tick(parent);
+        child
+    }
+
+    pub fn finish_thread(&mut self, thread: u32) {
+        self.threads[thread as usize].running = false;
+    }
+
+    /// `thread` waited for the end of `child`.
+    pub fn join_thread(&mut self, thread: u32, child: u32) {
+        let [into, from] = self
+            .threads
+            .get_disjoint_mut([thread as usize, child as usize])
+            .expect("a thread cannot join itself");
+        into.view.join(&from.view);
+        self.tick(thread);
+    }
+
+    /// Synchronises with a lock or another object that keeps a view.
+    pub fn acquire(&mut self, thread: u32, view: &View) {
+        self.threads[thread as usize].view.join(view);
+        self.tick(thread);
+    }
+
+    pub fn release(&mut self, thread: u32, view: &mut View) {
+        view.join(&self.threads[thread as usize].view);
+        self.tick(thread);
+    }
+
+    pub fn clock(&self, thread: u32) -> &Clock {
+        &self.threads[thread as usize].view.hb
+    }
+
+    /// The current value of the thread's own clock.
+    #[inline]
+    pub fn now(&self, thread: u32) -> u32 {
+        self.threads[thread as usize].view.hb.get(thread)
+    }
+
+    /// Ends the current stretch of plain accesses of a thread.
+    #[inline]
+    pub fn tick(&mut self, thread: u32) {
+        let clock = &mut self.threads[thread as usize].view.hb;
+        clock.set(thread, clock.get(thread) + 1);
+        self.events += 1;
+    }
+
+    pub fn new_location(&mut self, initial: u128) -> LocationId {
+        let id = self.location_count;
+        self.location_count += 1;
+        if id == self.locations.len() {
+            self.locations.push(History::default());
+        }
+        self.locations[id].init(initial);
+        LocationId(id as u32)
+    }
+
+    /// Forgets everything about the location: it now holds `value` and has always done so.
+    pub fn restart_location(&mut self, location: LocationId, value: u128) {
+        self.locations[location.0 as usize].init(value);
+    }
+
+    pub fn history(&self, location: LocationId) -> &History {
+        &self.locations[location.0 as usize]
+    }
+
+    /// A plain store to an atomic location, by `thread` when its clock was `clock`.
+    pub fn plain_store(&mut self, location: LocationId, thread: u32, clock: u32, value: u128) {
+        let mut prior = SmallVec::new();
+        let history = &mut self.locations[location.0 as usize];
+        history.visible_accesses(&self.threads[thread as usize].view, &mut prior);
+        history.append(value, thread, clock, View::default(), 0, &prior, NONE);
+    }
+
+    pub fn load(
+        &mut self,
+        t: u32,
+        location: LocationId,
+        order: Order,
+        scheduler: &mut impl Scheduler,
+    ) -> u128 {
+        let read = self.read(t, location, order, scheduler, |_| Some(order));
+        self.note_read(t, location, read);
+        let value = self.locations[location.0 as usize].store(read).value;
+        self.synchronise(t, location, read, order);
+        let clock = self.now(t);
+        self.locations[location.0 as usize].record_load(t, clock, read);
+        self.tick(t);
+        self.prune_if_due(location);
+        value
+    }
+
+    pub fn store(&mut self, t: u32, location: LocationId, order: Order, value: u128) {
+        let mut prior = SmallVec::new();
+        self.bounds(t, location, order, &mut prior);
+        let sc_index = self.next_sc_index(order);
+        let thread = &self.threads[t as usize];
+        let release = if order.releases() { thread.view.clone() } else { thread.released.clone() };
+        let clock = self.now(t);
+        self.locations[location.0 as usize].append(value, t, clock, release, sc_index, &prior, NONE);
+        self.tick(t);
+        self.prune_if_due(location);
+    }
+
+    /// A read-modify-write; returns the value read. `update` must be a function of its argument.
+    pub fn rmw(
+        &mut self,
+        t: u32,
+        location: LocationId,
+        order: Order,
+        scheduler: &mut impl Scheduler,
+        update: impl Fn(u128) -> Update,
+    ) -> u128 {
+        let read = self.read(t, location, order, scheduler, |value| match update(value) {
+            Update::Write(_) => None,
+            Update::Fail(failure) => Some(failure),
+        });
+        self.note_read(t, location, read);
+        let value = self.locations[location.0 as usize].store(read).value;
+        match update(value) {
+            Update::Fail(failure) => {
+                self.synchronise(t, location, read, failure);
+                let clock = self.now(t);
+                self.locations[location.0 as usize].record_load(t, clock, read);
+            }
+            Update::Write(new) => {
+                self.synchronise(t, location, read, order);
+                let sc_index = self.next_sc_index(order);
+                let thread = &self.threads[t as usize];
+                let mut release =
+                    if order.releases() { thread.view.clone() } else { thread.released.clone() };
+                let history = &mut self.locations[location.0 as usize];
+                release.join(&history.store(read).release);
+                let clock = thread.view.hb.get(t);
+                history.append(new, t, clock, release, sc_index, &[], read);
+            }
+        }
+        self.tick(t);
+        self.prune_if_due(location);
+        value
+    }
+
+    pub fn fence(&mut self, t: u32, order: Order) {
+        let thread = &mut self.threads[t as usize];
+        if order.acquires() {
+            thread.view.join(&thread.acquirable);
+        }
+        if order == Order::SeqCst {
+            self.fenced.join(&thread.view.hb);
+            thread.view.sc.join(&self.fenced);
+            self.sc_index += 1;
+            thread.view.fence = self.sc_index;
+        }
+        if order.releases() {
+            thread.released.assign(&thread.view);
+        }
+        self.tick(t);
+    }
+
+    /// Stores kept now, over all locations.
+    pub fn stores_kept(&self) -> usize {
+        self.locations[..self.location_count].iter().map(History::len).sum()
+    }
+
+    fn new_thread(&mut self) -> u32 {
+        let id = self.thread_count;
+        self.thread_count += 1;
+        if id == self.threads.len() {
+            self.threads.push(Thread::default());
+        }
+        let thread = &mut self.threads[id];
+        thread.view.clear();
+        thread.released.clear();
+        thread.acquirable.clear();
+        thread.running = true;
+        thread.view.hb.set(id as u32, 1);
+        id as u32
+    }
+
+    /// Chooses the store that a load returns. `load_order` says with which order the operation, having
+    /// read this value, is a mere load; None if it goes on to write, with `order`.
+    fn read(
+        &mut self,
+        t: u32,
+        location: LocationId,
+        order: Order,
+        scheduler: &mut impl Scheduler,
+        load_order: impl Fn(u128) -> Option<Order>,
+    ) -> u32 {
+        let mut prior: SmallVec<[u32; 16]> = SmallVec::new();
+        self.bounds(t, location, order, &mut prior);
+        // A CAS that fails with a weaker order than seq_cst is not bound by R3 and R4.
+        let mut weaker: SmallVec<[u32; 16]> = SmallVec::new();
+        if order == Order::SeqCst {
+            self.bounds(t, location, Order::Relaxed, &mut weaker);
+        }
+        let history = &mut self.locations[location.0 as usize];
+        let is_weaker = |store: u32| {
+            order == Order::SeqCst
+                && load_order(history.store(store).value).is_some_and(|order| order != Order::SeqCst)
+        };
+        let mut candidates = SmallVec::new();
+        history.readable(&self.threads[t as usize].view, &mut candidates);
+        candidates.retain(|&mut store| {
+            (history.is_tail(store) || load_order(history.store(store).value).is_some())
+                && history.allows(store, if is_weaker(store) { &weaker } else { &prior })
+        });
+        if candidates.len() > 1 {
+            candidates.sort_unstable();
+        }
+        let chosen = candidates[scheduler.pick_store(candidates.len())];
+        if is_weaker(chosen) {
+            prior = weaker;
+        }
+        prior.retain(|p| *p != chosen);
+        history.order_before(&prior, chosen);
+        chosen
+    }
+
+    /// The stores that must not be mo-after the store written or read by an access of thread `t`.
+    fn bounds(&self, t: u32, location: LocationId, order: Order, prior: &mut SmallVec<[u32; 16]>) {
+        let history = &self.locations[location.0 as usize];
+        let view = &self.threads[t as usize].view;
+        history.visible_accesses(view, prior); // R1, R2
+        if order == Order::SeqCst {
+            prior.extend(history.last_sc_store(u32::MAX)); // R3
+            if !self.fenced.is_empty() {
+                history.visible_stores(&self.fenced, prior); // R4
+            }
+        }
+        if view.fence > 0 {
+            prior.extend(history.last_sc_store(view.fence)); // R5
+        }
+    }
+
+    fn synchronise(&mut self, t: u32, location: LocationId, read: u32, order: Order) {
+        let release = &self.locations[location.0 as usize].store(read).release;
+        let thread = &mut self.threads[t as usize];
+        if order.acquires() {
+            thread.view.join(release);
+        } else {
+            thread.acquirable.join(release);
+        }
+    }
+
+    fn next_sc_index(&mut self, order: Order) -> u32 {
+        if order != Order::SeqCst {
+            return 0;
+        }
+        self.sc_index += 1;
+        self.sc_index
+    }
+
+    fn note_read(&mut self, t: u32, location: LocationId, read: u32) {
+        let store = self.locations[location.0 as usize].store(read);
+        let edge = [t, self.now(t), store.thread, store.clock].iter().fold(0u64, |hash, &part| {
+            (hash ^ u64::from(part)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        });
+        self.reads_from = self.reads_from.wrapping_add(edge ^ (edge >> 31));
+    }
+
+    fn prune_if_due(&mut self, location: LocationId) {
+        if !self.locations[location.0 as usize].is_due(self.prune_slack) {
+            return;
+        }
+        let mut running = self.threads[..self.thread_count].iter().filter(|thread| thread.running);
+        let Some(first) = running.next() else { return };
+        let mut everyone = first.view.hb.clone();
+        running.for_each(|thread| everyone.meet(&thread.view.hb));
+        self.locations[location.0 as usize].prune(&everyone, self.window);
+    }
+}

@@ -1,0 +1,407 @@
+//! The stores of one atomic location and what is known of their modification order.
+//!
+//! Modification order (mo) is a set of constraints, never decided before a load observes it (the paper,
+//! §4). A store and the read-modify-writes that read from it, directly or through each other, are
+//! adjacent in mo: they form one [`Block`], totally ordered inside; constraints are edges between blocks.
+//! (The paper migrates edges along rmw edges instead, Figure 4; blocks give the same order and also cover
+//! an edge *into* a read-modify-write, which must reach its whole block.)
+//!
+//! Reachability is read off clock vectors, one per block: entry `t` is the newest store of thread `t` in
+//! the block or before it. Stores of one thread to one location are mo-ordered, so block J is before
+//! block K iff K's clock covers one store of J (Theorem 1 of the paper).
+//!
+//! No rollback: a load adds edges only into the block it reads from, so asking first whether that block
+//! reaches the source of one of them suffices (§4.3).
+//!
+//! Cost: a store or load O(lanes) plus propagation; [`History::prune`] O(stores · lanes).
+
+use crate::clock::Clock;
+use crate::engine::View;
+use smallvec::SmallVec;
+
+pub const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub value: u128,
+    pub thread: u32,
+    /// The thread's clock at the store; unique among the thread's stores to this location.
+    pub clock: u32,
+    pub block: u32,
+    /// Place inside the block.
+    pub position: u32,
+    /// The thread's previous store to this location.
+    pub previous: u32,
+    /// Place in the order S of SC events; 0 when not SC.
+    pub sc_index: u32,
+    /// What an acquire load that reads this store synchronises with (RF of the paper, Figure 7).
+    pub release: View,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    clock: Clock,
+    /// A store of the block, as (thread, clock): covered by exactly the blocks at or after this one.
+    key: (u32, u32),
+    /// The last store: the only one that a read-modify-write may still read.
+    tail: u32,
+    successors: SmallVec<[u32; 4]>,
+}
+
+/// What one thread did here.
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    thread: u32,
+    last_store: u32,
+    /// (clock, store written or read), ascending; a load that repeats the previous entry's store is left out.
+    accesses: Vec<(u32, u32)>,
+    /// Clock of the last load and store, for races with plain accesses.
+    last_load_clock: u32,
+    last_store_clock: u32,
+}
+
+impl Lane {
+    /// The store written or read by the last access at or before `clock`.
+    #[inline]
+    fn last_access(&self, clock: u32) -> u32 {
+        self.accesses.iter().rev().find(|&&(when, _)| when <= clock).map_or(NONE, |&(_, store)| store)
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    stores: Vec<Store>,
+    blocks: Vec<Block>,
+    lanes: SmallVec<[Lane; 2]>,
+    /// SC stores in the order S: (sc_index, store).
+    sc_stores: Vec<(u32, u32)>,
+    /// Stores kept after the last pruning.
+    kept: usize,
+    queue: Vec<u32>,
+}
+
+impl History {
+    pub fn clear(&mut self) {
+        self.stores.clear();
+        self.blocks.clear();
+        self.lanes.clear();
+        self.sc_stores.clear();
+        self.kept = 0;
+    }
+
+    /// Begins with one store that happens before everything.
+    pub fn init(&mut self, value: u128) {
+        self.clear();
+        self.append(value, 0, crate::engine::INITIAL_CLOCK, View::default(), 0, &[], NONE);
+    }
+
+    pub fn store(&self, store: u32) -> &Store {
+        &self.stores[store as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.stores.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.stores.is_empty()
+    }
+
+    /// The store executed last: what native memory holds.
+    pub fn newest(&self) -> &Store {
+        self.stores.last().expect("a history begins with its initial store")
+    }
+
+    /// The paper's may-read-from set (Figure 10): per thread, back to the first store that is visible.
+    #[inline]
+    pub fn readable(&self, view: &View, out: &mut SmallVec<[u32; 16]>) {
+        for lane in &self.lanes {
+            let seen = view.get(lane.thread);
+            let mut store = lane.last_store;
+            while store != NONE {
+                out.push(store);
+                let s = &self.stores[store as usize];
+                if s.clock <= seen {
+                    break;
+                }
+                store = s.previous;
+            }
+        }
+    }
+
+    /// Per thread, the store written or read by its last access that is visible in `view` (S4 of
+    /// Figure 11; with the SC part of the view also S3).
+    #[inline]
+    pub fn visible_accesses(&self, view: &View, out: &mut SmallVec<[u32; 16]>) {
+        for lane in &self.lanes {
+            let seen = view.get(lane.thread);
+            let store = lane.last_access(seen);
+            if store != NONE {
+                out.push(store);
+            }
+        }
+    }
+
+    /// Per thread, its last store that is visible in `clock`.
+    pub fn visible_stores(&self, clock: &Clock, out: &mut SmallVec<[u32; 16]>) {
+        for lane in &self.lanes {
+            let seen = clock.get(lane.thread);
+            let mut store = lane.last_store;
+            while store != NONE && self.stores[store as usize].clock > seen {
+                store = self.stores[store as usize].previous;
+            }
+            if store == NONE {
+                // It may have been pruned while its block lives on; its access entry then stands for the
+                // block. (An entry may also be a load: that can only narrow the choices.)
+                store = lane.last_access(seen);
+            }
+            if store != NONE {
+                out.push(store);
+            }
+        }
+    }
+
+    /// The last SC store before `sc_index` in S.
+    pub fn last_sc_store(&self, sc_index: u32) -> Option<u32> {
+        self.sc_stores.iter().rev().find(|&&(index, _)| index < sc_index).map(|&(_, store)| store)
+    }
+
+    /// Is `a` mo-before `b` in every modification order that satisfies the constraints?
+    #[inline]
+    pub fn mo_before(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (&self.stores[a as usize], &self.stores[b as usize]);
+        if a.block == b.block { a.position < b.position } else { self.block_before(a.block, b.block) }
+    }
+
+    /// May a load that must not miss `prior` return `store`?
+    #[inline]
+    pub fn allows(&self, store: u32, prior: &[u32]) -> bool {
+        prior.iter().all(|&p| p == store || !self.mo_before(store, p))
+    }
+
+    /// Has no read-modify-write read `store` yet?
+    #[inline]
+    pub fn is_tail(&self, store: u32) -> bool {
+        self.blocks[self.stores[store as usize].block as usize].tail == store
+    }
+
+    /// Orders every store of `prior` at or before `store`. The caller has checked [`History::allows`].
+    pub fn order_before(&mut self, prior: &[u32], store: u32) {
+        let target = self.stores[store as usize].block;
+        for &p in prior {
+            let source = self.stores[p as usize].block;
+            self.add_edge(source, target);
+        }
+    }
+
+    pub fn record_load(&mut self, thread: u32, clock: u32, store: u32) {
+        let lane = self.lane_mut(thread);
+        lane.last_load_clock = clock;
+        if lane.accesses.last().is_none_or(|&(_, last)| last != store) {
+            lane.accesses.push((clock, store));
+        }
+    }
+
+    /// Adds a store after `prior`; `read` is the store it read if it is a read-modify-write, else NONE.
+    #[expect(clippy::too_many_arguments, reason = "one record, written field by field in one place")]
+    pub fn append(
+        &mut self,
+        value: u128,
+        thread: u32,
+        clock: u32,
+        release: View,
+        sc_index: u32,
+        prior: &[u32],
+        read: u32,
+    ) -> u32 {
+        let id = self.stores.len() as u32;
+        let (block, position) = if read == NONE {
+            let block = self.blocks.len() as u32;
+            self.blocks.push(Block { key: (thread, clock), tail: id, ..Block::default() });
+            for &p in prior {
+                let source = self.stores[p as usize].block;
+                self.add_edge(source, block);
+            }
+            (block, 0)
+        } else {
+            let block = self.stores[read as usize].block;
+            debug_assert!(self.is_tail(read), "a second read-modify-write of one store");
+            self.blocks[block as usize].tail = id;
+            (block, self.stores[read as usize].position + 1)
+        };
+        // Only now may the block claim the store: before, the entry would hide missing edges from
+        // the thread's older stores.
+        self.blocks[block as usize].clock.raise(thread, clock);
+        self.propagate(block);
+        let lane = self.lane_mut(thread);
+        let previous = std::mem::replace(&mut lane.last_store, id);
+        lane.last_store_clock = clock;
+        lane.accesses.push((clock, id));
+        self.stores.push(Store { value, thread, clock, block, position, previous, sc_index, release });
+        if sc_index != 0 {
+            self.sc_stores.push((sc_index, id));
+        }
+        id
+    }
+
+    /// Is there an atomic access that does not happen before `clock`? Loads count when `loads` is set.
+    pub fn unordered_access(&self, thread: u32, clock: &Clock, loads: bool) -> Option<u32> {
+        let unordered = |lane: &&Lane| {
+            let last = lane.last_store_clock.max(if loads { lane.last_load_clock } else { 0 });
+            lane.thread != thread && last > clock.get(lane.thread)
+        };
+        self.lanes.iter().find(unordered).map(|lane| lane.thread)
+    }
+
+    /// Whether enough stores have gathered that pruning pays.
+    #[inline]
+    pub fn is_due(&self, slack: usize) -> bool {
+        let accesses: usize = self.lanes.iter().map(|lane| lane.accesses.len()).sum();
+        self.stores.len().max(accesses / 4) > slack + 2 * self.kept
+    }
+
+    /// Forgets the stores that no thread can read any more (the paper, §6.1).
+    ///
+    /// Conservative part: a store mo-before one that happens before every running thread (`everyone`)
+    /// cannot be read. With a `window`, also the stores mo-before the one executed `window` stores ago;
+    /// a store not yet ordered with that one is ordered before it, which only narrows the choices.
+    pub fn prune(&mut self, everyone: &Clock, window: Option<usize>) {
+        let mut settled: SmallVec<[u32; 16]> = SmallVec::new();
+        self.visible_stores(everyone, &mut settled);
+        if let Some(window) = window
+            && self.stores.len() > window
+        {
+            let outside = (self.stores.len() - window) as u32;
+            let latest = |bar, old| if self.mo_before(bar, old) { old } else { bar };
+            let bar = (0..outside).fold(outside - 1, latest);
+            for old in 0..outside {
+                if self.allows(bar, &[old]) {
+                    self.order_before(&[old], bar);
+                }
+            }
+            settled.push(bar);
+        }
+        let dead: Vec<bool> = (0..self.stores.len() as u32)
+            .map(|store| settled.iter().any(|&bar| store != bar && self.mo_before(store, bar)))
+            .collect();
+        self.compact(&dead, everyone);
+        self.kept = self.stores.len();
+    }
+
+    fn compact(&mut self, dead: &[bool], everyone: &Clock) {
+        let mut new_id = vec![NONE; self.stores.len()];
+        let mut live = 0;
+        for (old, &dead) in dead.iter().enumerate() {
+            if !dead {
+                new_id[old] = live;
+                live += 1;
+            }
+        }
+        let renamed = |id: u32| if id == NONE { NONE } else { new_id[id as usize] };
+        // A bound by a forgotten store whose block lives on is a bound by the block's first live store.
+        let mut first_live = vec![NONE; self.blocks.len()];
+        for (id, store) in self.stores.iter().enumerate().rev() {
+            if !dead[id] {
+                first_live[store.block as usize] = new_id[id];
+            }
+        }
+        let bound: Vec<u32> = self
+            .stores
+            .iter()
+            .zip(&new_id)
+            .map(|(store, &new)| if new == NONE { first_live[store.block as usize] } else { new })
+            .collect();
+        let mut new_block = vec![NONE; self.blocks.len()];
+        let mut blocks = Vec::new();
+        for (id, store) in self.stores.iter().enumerate() {
+            if !dead[id] && new_block[store.block as usize] == NONE {
+                new_block[store.block as usize] = blocks.len() as u32;
+                let block = std::mem::take(&mut self.blocks[store.block as usize]);
+                blocks.push(Block { key: (store.thread, store.clock), tail: renamed(block.tail), ..block });
+            }
+        }
+        for block in &mut blocks {
+            block.successors.retain(|successor| new_block[*successor as usize] != NONE);
+            block.successors.iter_mut().for_each(|successor| *successor = new_block[*successor as usize]);
+        }
+        self.blocks = blocks;
+        let mut index = 0;
+        self.stores.retain(|_| {
+            index += 1;
+            !dead[index - 1]
+        });
+        for store in &mut self.stores {
+            store.block = new_block[store.block as usize];
+            store.previous = renamed(store.previous);
+        }
+        self.sc_stores.retain_mut(|(_, store)| {
+            *store = bound[*store as usize];
+            *store != NONE
+        });
+        for lane in &mut self.lanes {
+            lane.last_store = renamed(lane.last_store);
+            // Of the accesses that happen before everyone only the last can still bound a load.
+            let seen = everyone.get(lane.thread);
+            let settled = lane.accesses.iter().take_while(|&&(clock, _)| clock <= seen).count();
+            let mut index = 0;
+            lane.accesses.retain_mut(|(_, store)| {
+                index += 1;
+                *store = bound[*store as usize];
+                *store != NONE && index >= settled
+            });
+        }
+    }
+
+    fn lane_mut(&mut self, thread: u32) -> &mut Lane {
+        let place = match self.lanes.iter().position(|lane| lane.thread == thread) {
+            Some(place) => place,
+            None => {
+                self.lanes.push(Lane { thread, last_store: NONE, ..Lane::default() });
+                self.lanes.len() - 1
+            }
+        };
+        &mut self.lanes[place]
+    }
+
+    #[inline]
+    fn block_before(&self, a: u32, b: u32) -> bool {
+        let (thread, clock) = self.blocks[a as usize].key;
+        self.blocks[b as usize].clock.get(thread) >= clock
+    }
+
+    fn add_edge(&mut self, source: u32, target: u32) {
+        if source == target || self.block_before(source, target) {
+            return;
+        }
+        debug_assert!(!self.block_before(target, source), "a cycle in modification order");
+        self.blocks[source as usize].successors.push(target);
+        if self.merge(source, target) {
+            self.propagate(target);
+        }
+    }
+
+    fn merge(&mut self, source: u32, target: u32) -> bool {
+        let [source, target] = self
+            .blocks
+            .get_disjoint_mut([source as usize, target as usize])
+            .expect("an edge joins two different blocks");
+        target.clock.join(&source.clock)
+    }
+
+    fn propagate(&mut self, from: u32) {
+        if self.blocks[from as usize].successors.is_empty() {
+            return;
+        }
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.push(from);
+        while let Some(block) = queue.pop() {
+            for i in 0..self.blocks[block as usize].successors.len() {
+                let successor = self.blocks[block as usize].successors[i];
+                if self.merge(block, successor) {
+                    queue.push(successor);
+                }
+            }
+        }
+        self.queue = queue;
+    }
+}

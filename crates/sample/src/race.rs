@@ -1,0 +1,409 @@
+//! Data races and freed memory on plain accesses.
+//!
+//! FastTrack (Flanagan and Freund, PLDI 2009) on shadow cells of four bytes: a [`Cell`] holds the last
+//! write and the last read as epochs (thread, clock) as long as both touched the same bytes and reads are
+//! ordered; otherwise it points to an [`Extension`] that keeps every byte apart, all concurrent reads, and
+//! the atomic accesses of each thread. Two accesses race if one writes, at least one is not atomic, and
+//! neither happens before the other. Precise: no race is forgotten because a slot was full.
+//!
+//! `free` counts as a write; whoever touches the bytes afterwards uses freed memory.
+//!
+//! Cells carry the generation of the execution that wrote them, so a new execution clears nothing.
+//! Cost: an access that repeats its epoch one comparison, any other O(1) without an extension.
+
+use crate::clock::Clock;
+use smallvec::SmallVec;
+
+pub const NO_EXTENSION: u32 = 0;
+
+/// The shadow of four bytes. All zeros is valid and means untouched.
+#[derive(Clone, Copy, Default, Debug)]
+#[repr(C, align(32))]
+pub struct Cell {
+    generation: u32,
+    extension: u32,
+    write_clock: u32,
+    read_clock: u32,
+    write_thread: u16,
+    read_thread: u16,
+    write_mask: u8,
+    read_mask: u8,
+    write_kind: Kind,
+    _reserved: u8,
+    write_pc: u32,
+    read_pc: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Kind {
+    #[default]
+    Read,
+    Write,
+    Free,
+    AtomicRead,
+    AtomicWrite,
+}
+
+impl Kind {
+    pub fn writes(self) -> bool {
+        matches!(self, Kind::Write | Kind::Free | Kind::AtomicWrite)
+    }
+
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Kind::AtomicRead | Kind::AtomicWrite)
+    }
+}
+
+/// An access to some of the four bytes of a cell.
+#[derive(Clone, Copy)]
+pub struct Access<'a> {
+    pub thread: u32,
+    /// The thread's clock; its own entry is the epoch.
+    pub clock: &'a Clock,
+    pub now: u32,
+    pub pc: u32,
+    pub mask: u8,
+    pub kind: Kind,
+}
+
+/// The earlier access of a race, or the free before a use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conflict {
+    pub thread: u32,
+    pub clock: u32,
+    pub pc: u32,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Past {
+    thread: u32,
+    clock: u32,
+    pc: u32,
+    mask: u8,
+    kind: Kind,
+}
+
+#[derive(Clone, Default, Debug)]
+pub struct Extension {
+    /// Per byte the last plain write or free.
+    writes: [Option<(u32, u32, u32, Kind)>; 4],
+    /// Reads since then and atomic accesses, at most one per thread, kind and mask.
+    others: SmallVec<[Past; 4]>,
+    /// What the runtime keeps for an atomic location or a lock that begins in this cell; 0 is nothing.
+    pub location: u32,
+    pub sync: u32,
+    /// A plain write since the last atomic access: (thread, clock).
+    pub overwritten: Option<(u32, u32)>,
+}
+
+/// All extensions of one execution.
+pub struct Detector {
+    generation: u32,
+    extensions: Vec<Extension>,
+    used: usize,
+}
+
+impl Default for Detector {
+    fn default() -> Self {
+        // Extension 0 means none.
+        Detector { generation: 1, extensions: vec![Extension::default()], used: 1 }
+    }
+}
+
+impl Detector {
+    /// Begins a new execution: every cell is untouched again.
+    pub fn reset(&mut self) {
+        self.generation += 1;
+        self.used = 1;
+    }
+
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Makes the cell untouched: the memory was allocated anew.
+    pub fn forget(&self, cell: &mut Cell) {
+        cell.generation = 0;
+    }
+
+    /// The extension of a cell, if it has one.
+    #[inline]
+    pub fn extension(&mut self, cell: &Cell) -> Option<&mut Extension> {
+        if cell.generation != self.generation || cell.extension == NO_EXTENSION {
+            return None;
+        }
+        Some(&mut self.extensions[cell.extension as usize])
+    }
+
+    /// The extension of a cell, made if need be.
+    pub fn extend(&mut self, cell: &mut Cell) -> &mut Extension {
+        self.renew(cell);
+        if cell.extension == NO_EXTENSION {
+            self.split(cell);
+        }
+        &mut self.extensions[cell.extension as usize]
+    }
+
+    /// Did this access (or one covering it) already happen in the same epoch?
+    #[inline]
+    pub fn is_repeated(&self, cell: &Cell, thread: u32, now: u32, mask: u8, write: bool) -> bool {
+        if cell.generation != self.generation || cell.extension != NO_EXTENSION {
+            return false;
+        }
+        let written = cell.write_clock == now
+            && cell.write_thread == thread as u16
+            && cell.write_mask & mask == mask
+            && cell.write_kind == Kind::Write;
+        written
+            || (!write
+                && cell.read_clock == now
+                && cell.read_thread == thread as u16
+                && cell.read_mask & mask == mask)
+    }
+
+    /// Checks an access and records it; returns a conflicting earlier access.
+    #[inline]
+    pub fn access(&mut self, cell: &mut Cell, access: Access) -> Option<Conflict> {
+        self.renew(cell);
+        if cell.extension == NO_EXTENSION {
+            if let Some(answer) = self.simple(cell, access) {
+                return answer;
+            }
+            self.split(cell);
+        }
+        self.extensions[cell.extension as usize].access(access)
+    }
+
+    #[inline]
+    fn renew(&self, cell: &mut Cell) {
+        if cell.generation != self.generation {
+            *cell = Cell { generation: self.generation, ..Cell::default() };
+        }
+    }
+
+    /// The unextended case; None if the cell must be extended first.
+    #[inline]
+    fn simple(&self, cell: &mut Cell, a: Access) -> Option<Option<Conflict>> {
+        let same_bytes = |mask: u8| mask == 0 || mask == a.mask;
+        if a.kind.is_atomic() || !same_bytes(cell.write_mask) || !same_bytes(cell.read_mask) {
+            return None;
+        }
+        if cell.write_mask != 0
+            && (cell.write_kind == Kind::Free || unordered(cell.write_thread, cell.write_clock, &a))
+        {
+            return Some(Some(Conflict {
+                thread: u32::from(cell.write_thread),
+                clock: cell.write_clock,
+                pc: cell.write_pc,
+                kind: cell.write_kind,
+            }));
+        }
+        let read_unordered = cell.read_mask != 0 && unordered(cell.read_thread, cell.read_clock, &a);
+        if a.kind == Kind::Read {
+            if read_unordered {
+                return None;
+            }
+            cell.read_clock = a.now;
+            cell.read_thread = a.thread as u16;
+            cell.read_mask = a.mask;
+            cell.read_pc = a.pc;
+            return Some(None);
+        }
+        if read_unordered {
+            return Some(Some(Conflict {
+                thread: u32::from(cell.read_thread),
+                clock: cell.read_clock,
+                pc: cell.read_pc,
+                kind: Kind::Read,
+            }));
+        }
+        cell.write_clock = a.now;
+        cell.write_thread = a.thread as u16;
+        cell.write_mask = a.mask;
+        cell.write_kind = a.kind;
+        cell.write_pc = a.pc;
+        cell.read_mask = 0;
+        Some(None)
+    }
+
+    fn split(&mut self, cell: &mut Cell) {
+        let index = self.used;
+        self.used += 1;
+        if index == self.extensions.len() {
+            self.extensions.push(Extension::default());
+        }
+        let extension = &mut self.extensions[index];
+        *extension = Extension::default();
+        for byte in 0..4 {
+            if cell.write_mask & (1 << byte) != 0 {
+                extension.writes[byte] =
+                    Some((u32::from(cell.write_thread), cell.write_clock, cell.write_pc, cell.write_kind));
+            }
+        }
+        if cell.read_mask != 0 {
+            extension.others.push(Past {
+                thread: u32::from(cell.read_thread),
+                clock: cell.read_clock,
+                pc: cell.read_pc,
+                mask: cell.read_mask,
+                kind: Kind::Read,
+            });
+        }
+        cell.extension = index as u32;
+    }
+}
+
+impl Extension {
+    fn access(&mut self, a: Access) -> Option<Conflict> {
+        let mut conflict = None;
+        for byte in (0..4).filter(|byte| a.mask & (1 << byte) != 0) {
+            if let Some((thread, clock, pc, kind)) = self.writes[byte]
+                && (kind == Kind::Free || (thread != a.thread && clock > a.clock.get(thread)))
+            {
+                conflict = Some(Conflict { thread, clock, pc, kind });
+            }
+        }
+        if conflict.is_none() {
+            let racing = self.others.iter().find(|past| {
+                past.mask & a.mask != 0
+                    && (past.kind.writes() || a.kind.writes())
+                    && !(past.kind.is_atomic() && a.kind.is_atomic())
+                    && past.thread != a.thread
+                    && past.clock > a.clock.get(past.thread)
+            });
+            conflict = racing.map(|p| Conflict { thread: p.thread, clock: p.clock, pc: p.pc, kind: p.kind });
+        }
+        self.record(a);
+        conflict
+    }
+
+    fn record(&mut self, a: Access) {
+        if matches!(a.kind, Kind::Write | Kind::Free) {
+            for byte in (0..4).filter(|byte| a.mask & (1 << byte) != 0) {
+                self.writes[byte] = Some((a.thread, a.now, a.pc, a.kind));
+            }
+            // What happens before this write and lies within its bytes can race with nothing that the write does not.
+            self.others.retain(|past| past.mask & !a.mask != 0 || past.clock > a.clock.get(past.thread));
+            return;
+        }
+        let past = Past { thread: a.thread, clock: a.now, pc: a.pc, mask: a.mask, kind: a.kind };
+        let same = |other: &&mut Past| (other.thread, other.mask, other.kind) == (a.thread, a.mask, a.kind);
+        match self.others.iter_mut().find(same) {
+            Some(other) => *other = past,
+            None => self.others.push(past),
+        }
+    }
+}
+
+#[inline]
+fn unordered(thread: u16, clock: u32, a: &Access) -> bool {
+    u32::from(thread) != a.thread && clock > a.clock.get(u32::from(thread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct World {
+        detector: Detector,
+        cell: Cell,
+        clocks: Vec<Clock>,
+    }
+
+    impl World {
+        fn new() -> World {
+            let clocks = (0..3)
+                .map(|thread| {
+                    let mut clock = Clock::default();
+                    clock.set(thread, 1);
+                    clock
+                })
+                .collect();
+            World { detector: Detector::default(), cell: Cell::default(), clocks }
+        }
+
+        fn access(&mut self, thread: u32, kind: Kind, mask: u8) -> Option<(u32, Kind)> {
+            let clock = &self.clocks[thread as usize];
+            let access = Access { thread, clock, now: clock.get(thread), pc: thread, mask, kind };
+            self.detector.access(&mut self.cell, access).map(|c| (c.thread, c.kind))
+        }
+
+        /// `to` synchronises with `from`.
+        fn synchronise(&mut self, from: usize, to: usize) {
+            let clock = self.clocks[from].clone();
+            self.clocks[to].join(&clock);
+            let now = clock.get(from as u32);
+            self.clocks[from].set(from as u32, now + 1);
+        }
+    }
+
+    #[test]
+    fn unordered_write_and_read_race() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::Write, 15), None);
+        assert_eq!(w.access(1, Kind::Read, 15), Some((0, Kind::Write)));
+    }
+
+    #[test]
+    fn ordered_accesses_do_not_race() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::Write, 15), None);
+        w.synchronise(0, 1);
+        assert_eq!(w.access(1, Kind::Write, 15), None);
+        assert_eq!(w.access(0, Kind::Read, 15), Some((1, Kind::Write)));
+    }
+
+    #[test]
+    fn different_bytes_do_not_race() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::Write, 0b0011), None);
+        assert_eq!(w.access(1, Kind::Write, 0b1100), None);
+        assert_eq!(w.access(2, Kind::Read, 0b0100), Some((1, Kind::Write)));
+    }
+
+    #[test]
+    fn every_concurrent_read_is_remembered() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::Read, 15), None);
+        assert_eq!(w.access(1, Kind::Read, 15), None);
+        w.synchronise(1, 2);
+        assert_eq!(w.access(2, Kind::Write, 15), Some((0, Kind::Read)));
+    }
+
+    #[test]
+    fn atomics_race_only_with_plain_accesses() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::AtomicWrite, 15), None);
+        assert_eq!(w.access(1, Kind::AtomicWrite, 15), None);
+        assert_eq!(w.access(2, Kind::Read, 15).map(|c| c.1), Some(Kind::AtomicWrite));
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::Read, 15), None);
+        assert_eq!(w.access(1, Kind::AtomicRead, 15), None);
+        assert_eq!(w.access(1, Kind::AtomicWrite, 15), Some((0, Kind::Read)));
+    }
+
+    #[test]
+    fn use_after_free_even_if_ordered() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::Write, 15), None);
+        assert_eq!(w.access(0, Kind::Free, 15), None);
+        assert_eq!(w.access(0, Kind::Read, 15), Some((0, Kind::Free)));
+        w.detector.forget(&mut w.cell);
+        assert_eq!(w.access(1, Kind::Read, 15), None);
+    }
+
+    #[test]
+    fn a_new_execution_forgets() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::Write, 15), None);
+        w.detector.reset();
+        assert_eq!(w.access(1, Kind::Write, 15), None);
+    }
+
+    #[test]
+    fn a_cell_is_half_a_cache_line() {
+        assert_eq!(size_of::<Cell>(), 32);
+    }
+}
