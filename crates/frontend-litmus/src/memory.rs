@@ -1,0 +1,91 @@
+//! The variables of a test: names, addresses, sizes, initial contents.
+//!
+//! Addresses are given when a name is first met; the size of a variable's cells may be known only
+//! after the code has been read, so every variable has room for the widest cells.
+
+use porf_ir::{Global, InitCell, Program};
+
+pub(crate) struct Memory {
+    pub variables: Vec<Variable>,
+    /// The cell size of variables that nothing says more about.
+    pub default_size: u8,
+    next: u64,
+}
+
+pub(crate) struct Variable {
+    pub name: String,
+    pub address: u64,
+    /// Of a cell, in bytes: declared or found out from the accesses.
+    pub size: Option<u8>,
+    /// The number of cells of an array.
+    pub elements: Option<u64>,
+    pub init: Vec<Initial>,
+}
+
+/// A value as written: a number, or the address of a cell of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Initial {
+    Int(i64),
+    Address { variable: usize, index: u64 },
+}
+
+impl Memory {
+    pub fn new(default_size: u8) -> Memory {
+        Memory { variables: Vec::new(), default_size, next: Program::FIRST_ADDRESS + 0x100 }
+    }
+
+    /// The variable of that name, made now if there is none.
+    pub fn variable(&mut self, name: &str) -> usize {
+        if let Some(at) = self.variables.iter().position(|variable| variable.name == name) {
+            return at;
+        }
+        self.variables.push(Variable {
+            name: name.to_string(),
+            address: self.next,
+            size: None,
+            elements: None,
+            init: Vec::new(),
+        });
+        self.next += 0x100;
+        self.variables.len() - 1
+    }
+
+    /// Makes the last variable an array; later ones move out of its way.
+    pub fn make_array(&mut self, variable: usize, elements: u64) {
+        self.variables[variable].elements = Some(elements);
+        let end = self.variables[variable].address + 8 * elements + 0x100;
+        self.next = self.next.max(end.next_multiple_of(0x100));
+    }
+
+    pub fn size_of(&self, variable: usize) -> u8 {
+        self.variables[variable].size.unwrap_or(self.default_size)
+    }
+
+    pub fn value(&self, initial: &Initial) -> u64 {
+        match initial {
+            Initial::Int(value) => *value as u64,
+            Initial::Address { variable, index } => {
+                self.variables[*variable].address + index * u64::from(self.size_of(*variable))
+            }
+        }
+    }
+
+    /// The globals of the program.
+    pub fn globals(&self) -> Vec<Global> {
+        let global = |at: usize, variable: &Variable| {
+            let size = self.size_of(at);
+            let cell = |(index, initial): (usize, &Initial)| InitCell {
+                offset: index as u64 * u64::from(size),
+                size,
+                value: porf_ir::Width::of_bytes(size).truncate(self.value(initial)),
+            };
+            Global {
+                name: variable.name.clone(),
+                address: variable.address,
+                size: u64::from(size) * variable.elements.unwrap_or(1),
+                init: variable.init.iter().enumerate().map(cell).collect(),
+            }
+        };
+        self.variables.iter().enumerate().map(|(at, variable)| global(at, variable)).collect()
+    }
+}

@@ -1,0 +1,245 @@
+//! The text of a test, places in it, and a cursor that reads it.
+
+use crate::Diagnostic;
+use porf_ir::Span;
+
+/// A file's text with its line starts, so that an offset becomes a line and a column quickly.
+pub(crate) struct Source<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+    lines: Vec<u32>,
+}
+
+/// Which comments are skipped as blanks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comments {
+    /// `(* … *)`, nested: everywhere but in C code, where `(*p)` is an expression.
+    Caml,
+    /// `//` and `/* … */`.
+    C,
+    /// All three: assembly code.
+    Both,
+}
+
+/// Reads the text from left to right. Offsets are bytes; all syntax is ASCII, other characters only
+/// occur in comments and strings.
+#[derive(Clone)]
+pub(crate) struct Cursor<'a> {
+    pub source: &'a Source<'a>,
+    pub at: usize,
+    pub comments: Comments,
+    /// How deep the recursive descent is, so that no input overflows the stack.
+    depth: u32,
+}
+
+const MAX_DEPTH: u32 = 200;
+
+impl<'a> Source<'a> {
+    pub fn new(file: &'a str, text: &'a str) -> Source<'a> {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect();
+        Source { file, text, lines }
+    }
+
+    pub fn span(&self, at: usize) -> Span {
+        let line = self.lines.partition_point(|start| *start as usize <= at);
+        let start = self.lines[line - 1] as usize;
+        Span { line: line as u32, column: (at - start) as u32 + 1 }
+    }
+
+    pub fn error(&self, at: usize, message: impl Into<String>) -> Diagnostic {
+        self.error_at(self.span(at), message)
+    }
+
+    pub fn error_at(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            file: self.file.to_string(),
+            line: span.line,
+            column: span.column,
+            message: message.into(),
+            help: None,
+        }
+    }
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(source: &'a Source<'a>, at: usize, comments: Comments) -> Cursor<'a> {
+        Cursor { source, at, comments, depth: 0 }
+    }
+
+    /// One level deeper; pairs with [`Cursor::leave`].
+    pub fn enter(&mut self) -> Result<(), Diagnostic> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH { Err(self.error("nested too deeply")) } else { Ok(()) }
+    }
+
+    pub fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub fn rest(&self) -> &'a str {
+        &self.source.text[self.at..]
+    }
+
+    /// The next byte as it stands, 0 at the end.
+    pub fn byte(&self) -> u8 {
+        self.byte_at(0)
+    }
+
+    pub fn byte_at(&self, ahead: usize) -> u8 {
+        self.source.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    pub fn at_end(&self) -> bool {
+        self.at >= self.source.text.len()
+    }
+
+    pub fn span(&self) -> Span {
+        self.source.span(self.at)
+    }
+
+    pub fn error(&self, message: impl Into<String>) -> Diagnostic {
+        self.source.error(self.at, message)
+    }
+
+    /// What stands here, for an error message.
+    pub fn found(&self) -> String {
+        let rest = self.rest();
+        let word = rest.len() - rest.trim_start_matches(is_word).len();
+        match rest.chars().next() {
+            None => "the end of the file".to_string(),
+            Some('\n') => "the end of the line".to_string(),
+            Some(_) if word > 0 => format!("'{}'", &rest[..word]),
+            Some(first) => format!("'{first}'"),
+        }
+    }
+
+    pub fn expected(&self, what: &str) -> Diagnostic {
+        self.error(format!("expected {what}, found {}", self.found()))
+    }
+
+    /// Skips blanks, line ends and comments.
+    pub fn skip(&mut self) -> Result<(), Diagnostic> {
+        loop {
+            let rest = self.rest();
+            let bytes = rest.as_bytes();
+            match bytes.first() {
+                Some(b' ' | b'\t' | b'\r' | b'\n' | 0x0c) => self.at += 1,
+                Some(b'(') if self.comments != Comments::C && bytes.get(1) == Some(&b'*') => {
+                    self.skip_caml_comment()?;
+                }
+                Some(b'/') if self.comments != Comments::Caml && bytes.get(1) == Some(&b'/') => {
+                    self.at += rest.find('\n').unwrap_or(rest.len());
+                }
+                Some(b'/') if self.comments != Comments::Caml && bytes.get(1) == Some(&b'*') => {
+                    match rest[2..].find("*/") {
+                        Some(length) => self.at += length + 4,
+                        None => return Err(self.error("comment without end")),
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn skip_caml_comment(&mut self) -> Result<(), Diagnostic> {
+        let bytes = self.source.text.as_bytes();
+        let mut depth = 0;
+        let mut at = self.at;
+        loop {
+            match (bytes.get(at), bytes.get(at + 1)) {
+                (Some(b'('), Some(b'*')) => (depth, at) = (depth + 1, at + 2),
+                (Some(b'*'), Some(b')')) => (depth, at) = (depth - 1, at + 2),
+                (Some(_), _) => at += 1,
+                (None, _) => return Err(self.error("comment without end")),
+            }
+            if depth == 0 {
+                self.at = at;
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next byte after blanks.
+    pub fn peek(&mut self) -> Result<u8, Diagnostic> {
+        self.skip()?;
+        Ok(self.byte())
+    }
+
+    /// Takes `text` if it comes next; a word only as a whole word.
+    pub fn eat(&mut self, text: &str) -> Result<bool, Diagnostic> {
+        self.skip()?;
+        let Some(after) = self.rest().strip_prefix(text) else { return Ok(false) };
+        if text.starts_with(is_word) && after.starts_with(is_word) {
+            return Ok(false);
+        }
+        self.at += text.len();
+        Ok(true)
+    }
+
+    pub fn expect(&mut self, text: &str) -> Result<(), Diagnostic> {
+        if self.eat(text)? { Ok(()) } else { Err(self.expected(&format!("'{text}'"))) }
+    }
+
+    /// A word of letters, digits, `_` and what `also` allows, that does not begin with a digit.
+    pub fn word_with(&mut self, also: impl Fn(char) -> bool) -> Result<Option<&'a str>, Diagnostic> {
+        self.skip()?;
+        let rest = self.rest();
+        if rest.starts_with(|c: char| c.is_ascii_digit()) {
+            return Ok(None);
+        }
+        let length = rest.len() - rest.trim_start_matches(|c| is_word(c) || also(c)).len();
+        self.at += length;
+        Ok((length > 0).then(|| &rest[..length]))
+    }
+
+    pub fn word(&mut self) -> Result<Option<&'a str>, Diagnostic> {
+        self.word_with(|_| false)
+    }
+
+    pub fn expect_word(&mut self, what: &str) -> Result<&'a str, Diagnostic> {
+        match self.word()? {
+            Some(word) => Ok(word),
+            None => Err(self.expected(what)),
+        }
+    }
+
+    /// A number, decimal or hexadecimal, with an optional sign.
+    pub fn number(&mut self) -> Result<Option<i64>, Diagnostic> {
+        self.skip()?;
+        let start = self.at;
+        let rest = self.rest();
+        let negative = rest.starts_with('-');
+        let digits = rest.strip_prefix(['-', '+']).unwrap_or(rest);
+        if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+            return Ok(None);
+        }
+        let sign = rest.len() - digits.len();
+        let length = digits.len() - digits.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
+        let text = &digits[..length];
+        let magnitude = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+            Some(hexadecimal) => u64::from_str_radix(hexadecimal, 16),
+            None => text.parse::<u64>(),
+        };
+        self.at += sign + length;
+        match magnitude {
+            Ok(value) if negative => Ok(Some((value as i64).wrapping_neg())),
+            Ok(value) => Ok(Some(value as i64)),
+            Err(_) => Err(self.source.error(start, format!("'{text}' is no number of at most 64 bits"))),
+        }
+    }
+
+    /// Whether a word comes next, as a whole; nothing is taken.
+    pub fn sees(&mut self, word: &str) -> Result<bool, Diagnostic> {
+        let before = self.at;
+        let found = self.eat(word)?;
+        if found {
+            self.at = before;
+        }
+        Ok(found)
+    }
+}
+
+pub(crate) fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
