@@ -13,11 +13,13 @@ mod diagnostic;
 mod header;
 mod init;
 mod memory;
+mod outcome;
 mod source;
 mod thread;
 
 pub use condition::{Condition, Constant, Observable, Prop, Quantifier};
 pub use diagnostic::Diagnostic;
+pub use outcome::{Collector, Observation, Outcome};
 pub use porf_event::Dialect;
 
 use memory::Memory;
