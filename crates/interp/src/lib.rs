@@ -13,11 +13,16 @@
 //! Cost: a few nanoseconds per silent instruction; no allocation while a thread has at most
 //! 16 registers and tracking is off.
 
+mod alone;
 mod fault;
+mod format;
+mod private;
 mod run;
+mod silent;
 mod state;
 mod taint;
 
+pub use alone::{Alone, End, run_alone};
 pub use fault::{Fault, FaultKind};
 pub use run::{Interpreter, MAX_FRAMES, MAX_SILENT};
 pub use state::ThreadState;

@@ -4,13 +4,16 @@
 //! them is next. `run` asks for the event of the present phase, `deliver` takes the answer and moves
 //! to the next phase or the next instruction.
 
+use crate::alone::{Flat, lock};
 use crate::state::Frame;
 use crate::taint::Sources;
 use crate::{Fault, FaultKind, Step, ThreadState};
 use porf_event::{
     Access, BlockReason, DepSet, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value, WriteMode,
 };
-use porf_ir::{FunctionId, Instr, Operand, Program, Reg, Width};
+use porf_ir::{AllocKind, FunctionId, Instr, Operand, Program, Reg, Region, Width, layout};
+use smallvec::SmallVec;
+use std::sync::Mutex;
 
 /// How deep calls may nest.
 pub const MAX_FRAMES: usize = 10_000;
@@ -23,11 +26,15 @@ pub struct Interpreter<'p> {
     program: &'p Program,
     track: bool,
     unroll: Option<u32>,
+    /// Whether the program has C's memory: addresses mean something.
+    c: bool,
+    /// The memory of a run whose output is wanted.
+    flat: Option<&'p Mutex<Flat>>,
 }
 
 impl<'p> Interpreter<'p> {
     pub fn new(program: &'p Program) -> Interpreter<'p> {
-        Interpreter { program, track: false, unroll: None }
+        Interpreter { program, track: false, unroll: None, c: program.image.is_some(), flat: None }
     }
 
     /// Tracks address, data and control dependencies.
@@ -38,6 +45,20 @@ impl<'p> Interpreter<'p> {
     /// Blocks a thread that takes the same backward jump more than `unroll` times.
     pub fn unroll(self, unroll: Option<u32>) -> Interpreter<'p> {
         Interpreter { unroll, ..self }
+    }
+
+    /// Keeps what the program prints; `flat` is its memory.
+    pub(crate) fn show_output(self, flat: &'p Mutex<Flat>) -> Interpreter<'p> {
+        Interpreter { flat: Some(flat), ..self }
+    }
+
+    pub(crate) fn shows_output(&self) -> bool {
+        self.flat.is_some()
+    }
+
+    /// A byte of shared memory, where there is only one thread.
+    pub(crate) fn peek(&self, address: u64) -> Option<u8> {
+        self.flat.map(|flat| lock(flat).byte(self.program, address))
     }
 
     pub fn program(&self) -> &'p Program {
@@ -61,6 +82,9 @@ impl<'p> Interpreter<'p> {
     pub fn created(&self, state: &ThreadState) -> Option<(FunctionId, Value)> {
         match self.current(state) {
             Instr::Create { function, arg, .. } => Some((*function, value(state, *arg))),
+            Instr::CreatePointer { function, arg, .. } => {
+                layout::function_at(value(state, *function)).map(|id| (id, value(state, *arg)))
+            }
             _ => None,
         }
     }
@@ -125,7 +149,22 @@ impl<'p> Interpreter<'p> {
                     }
                     self.call(state, *function, args, *dst);
                 }
-                Instr::Return { value: result } => self.give_back(state, *result),
+                Instr::Return { value: result } => {
+                    if let Some(label) = self.thread_result(state, *result) {
+                        return Step::Emit(label);
+                    }
+                    self.give_back(state, *result);
+                }
+                Instr::ExitThread { value: result } => {
+                    if let Some(label) = self.thread_result(state, Some(*result)) {
+                        return Step::Emit(label);
+                    }
+                    state.frames.clear();
+                }
+                Instr::Math { dst, op, a, b } => {
+                    let result = op.apply(value(state, *a), value(state, *b));
+                    self.assign(state, *dst, result, &[*a, *b]);
+                }
                 Instr::Assume { cond } => {
                     if value(state, *cond) == 0 {
                         return Step::Blocked(BlockReason::Assume);
@@ -138,16 +177,23 @@ impl<'p> Interpreter<'p> {
                     }
                     state.frame_mut().pc += 1;
                 }
-                instr => match self.request(state, instr) {
-                    Request::Emit(label, sources) => {
-                        if let Some(taint) = &mut state.taint {
-                            taint.emit(frame.base, sources);
-                        }
-                        return Step::Emit(label);
+                instr => {
+                    match if self.c { self.silent(state, instr) } else { None } {
+                        Some(Ok(())) => continue,
+                        Some(Err(step)) => return step,
+                        None => {}
                     }
-                    Request::Skip => {}
-                    Request::Stop(step) => return step,
-                },
+                    match self.request(state, instr) {
+                        Request::Emit(label, sources) => {
+                            if let Some(taint) = &mut state.taint {
+                                taint.emit(frame.base, sources);
+                            }
+                            return Step::Emit(label);
+                        }
+                        Request::Skip => {}
+                        Request::Stop(step) => return step,
+                    }
+                }
             }
         }
         self.fault(state, FaultKind::SilentLoop, "a loop that does nothing visible does not end")
@@ -194,17 +240,31 @@ impl<'p> Interpreter<'p> {
                 state.exclusive = Some((Location(value(state, *address)), *size));
                 finish(state, *dst, Width::of_bytes(*size).truncate(answer), read);
             }
-            Instr::Rmw { dst, .. } | Instr::Cas { dst, weak: false, .. } | Instr::AddUnless { dst, .. } => {
-                match state.phase {
-                    0 => remember(state, answer),
-                    _ => finish_old(state, *dst),
+            Instr::Rmw { dst, op, operand, size, .. } => match state.phase {
+                0 => remember(state, answer),
+                _ => {
+                    // A write of the value that was there is no effect: see `LoopHead`.
+                    let width = Width::of_bytes(*size);
+                    let new = op.apply(width, state.old, value(state, *operand));
+                    state.effects += u32::from(new != width.truncate(state.old));
+                    finish_old(state, *dst);
                 }
-            }
+            },
+            Instr::Cas { dst, weak: false, .. } | Instr::AddUnless { dst, .. } => match state.phase {
+                0 => remember(state, answer),
+                _ => {
+                    state.effects += 1;
+                    finish_old(state, *dst);
+                }
+            },
             Instr::Cas { dst, weak: true, .. } => match (state.phase, answer) {
                 (0, _) => remember(state, answer),
                 // The choice: 0 goes on to the write, 1 fails without one.
                 (1, 0) => state.phase = 2,
-                _ => finish_old(state, *dst),
+                (phase, _) => {
+                    state.effects += u32::from(phase == 2);
+                    finish_old(state, *dst);
+                }
             },
             Instr::StoreExclusive { status, success, failure, .. } => match (state.phase, answer) {
                 (0, 0) => state.phase = 1,
@@ -217,26 +277,37 @@ impl<'p> Interpreter<'p> {
                     finish(state, *status, *success, DepSet::new());
                 }
             },
-            Instr::Nondet { dst, .. } | Instr::Create { dst, .. } => {
+            Instr::Nondet { dst, .. } | Instr::Create { dst, .. } | Instr::CreatePointer { dst, .. } => {
+                state.effects += 1;
                 finish(state, *dst, answer, DepSet::new())
             }
+            Instr::Alloc { dst, align, kind, .. } => {
+                state.effects += 1;
+                let address = new_object(state, state.events - 1, *align, *kind);
+                finish(state, *dst, address, DepSet::new())
+            }
+            Instr::Return { .. } | Instr::ExitThread { .. } => state.frames.clear(),
             Instr::Lock { .. } => match state.phase {
                 0 => remember(state, answer),
-                _ => advance(state),
+                _ => {
+                    state.effects += 1;
+                    advance(state);
+                }
             },
             Instr::TryLock { dst, .. } => match state.phase {
                 0 => remember(state, answer),
                 _ => {
                     let free = u64::from(state.old == 0);
+                    state.effects += 1;
                     finish_from_old(state, *dst, free);
                 }
             },
             Instr::IsLocked { dst, .. } => finish(state, *dst, u64::from(answer != 0), read),
-            Instr::Store { .. }
-            | Instr::Fence { .. }
-            | Instr::FenceAt { .. }
-            | Instr::Join { .. }
-            | Instr::Unlock { .. } => advance(state),
+            Instr::Store { .. } | Instr::Unlock { .. } | Instr::Free { .. } => {
+                state.effects += 1;
+                advance(state);
+            }
+            Instr::Fence { .. } | Instr::FenceAt { .. } | Instr::Join { .. } => advance(state),
             other => unreachable!("{other:?} asks for no event"),
         }
     }
@@ -323,6 +394,21 @@ impl<'p> Interpreter<'p> {
             }
             Instr::Nondet { options, .. } => Request::plain(Label::Choice { options, chosen: 0 }),
             Instr::Create { .. } => Request::plain(Label::Create { child: ThreadId(0) }),
+            Instr::CreatePointer { function, .. } => match layout::function_at(value(state, function)) {
+                Some(function) if (function.0 as usize) < self.program.functions.len() => {
+                    Request::plain(Label::Create { child: ThreadId(0) })
+                }
+                _ => {
+                    Request::Stop(self.fault(state, FaultKind::BadCall, "the started thread has no function"))
+                }
+            },
+            Instr::Alloc { size, align, kind, .. } => Request::plain(Label::Alloc {
+                location: Location(new_object(state, state.events, align, kind)),
+                size: value(state, size),
+            }),
+            Instr::Free { address, .. } => {
+                Request::plain(Label::Free { location: Location(value(state, address)) })
+            }
             Instr::Join { thread } => {
                 Request::plain(Label::Join { child: ThreadId(value(state, thread) as u16) })
             }
@@ -369,7 +455,7 @@ impl<'p> Interpreter<'p> {
     }
 
     /// Writes a register and goes on to the next instruction.
-    fn assign(&self, state: &mut ThreadState, dst: Reg, result: Value, from: &[Operand]) {
+    pub(crate) fn assign(&self, state: &mut ThreadState, dst: Reg, result: Value, from: &[Operand]) {
         let taint = match &state.taint {
             Some(taint) => taint.of(state.frame().base, from),
             None => DepSet::new(),
@@ -377,7 +463,7 @@ impl<'p> Interpreter<'p> {
         finish(state, dst, result, taint);
     }
 
-    fn jump(&self, state: &mut ThreadState, target: u32) -> Option<Step> {
+    pub(crate) fn jump(&self, state: &mut ThreadState, target: u32) -> Option<Step> {
         let frame = *state.frame();
         if target <= frame.pc
             && let Some(unroll) = self.unroll
@@ -389,9 +475,16 @@ impl<'p> Interpreter<'p> {
         None
     }
 
-    fn call(&self, state: &mut ThreadState, function: FunctionId, args: &[Operand], result: Option<Reg>) {
+    pub(crate) fn call(
+        &self,
+        state: &mut ThreadState,
+        function: FunctionId,
+        args: &[Operand],
+        result: Option<Reg>,
+    ) {
         let callee = self.program.function(function);
         let caller = state.frame().base;
+        let locals = state.memory.as_ref().map_or(0, |memory| memory.mark());
         let base = state.registers.len() as u32;
         state.registers.resize((base + callee.registers) as usize, 0);
         if let Some(taint) = &mut state.taint {
@@ -403,7 +496,7 @@ impl<'p> Interpreter<'p> {
                 taint.registers[base as usize + i] = taint.of(caller, &[*arg]);
             }
         }
-        state.frames.push(Frame { function, pc: 0, base, result });
+        state.frames.push(Frame { function, pc: 0, base, result, locals });
     }
 
     fn give_back(&self, state: &mut ThreadState, result: Option<Operand>) {
@@ -413,6 +506,7 @@ impl<'p> Interpreter<'p> {
             state.frames.clear();
             return;
         }
+        state.forget_locals(frame.locals);
         let returned = result.map_or(0, |operand| value(state, operand));
         let taint = state.taint.as_ref().map(|taint| taint.of(frame.base, result.as_slice()));
         state.frames.pop();
@@ -426,8 +520,59 @@ impl<'p> Interpreter<'p> {
         }
     }
 
-    fn fault(&self, state: &ThreadState, kind: FaultKind, message: &str) -> Step {
-        Step::Fault(Fault { kind, message: message.to_string(), span: state.span(self.program) })
+    /// Returns several values.
+    pub(crate) fn give_back_all(&self, state: &mut ThreadState, results: &[Operand]) {
+        let frame = *state.frame();
+        if state.frames.len() == 1 {
+            state.frames.clear();
+            return;
+        }
+        state.forget_locals(frame.locals);
+        let returned: SmallVec<[(Value, DepSet); 4]> = results
+            .iter()
+            .map(|operand| {
+                let taint = state.taint.as_ref().map(|taint| taint.of(frame.base, &[*operand]));
+                (value(state, *operand), taint.unwrap_or_default())
+            })
+            .collect();
+        state.frames.pop();
+        state.registers.truncate(frame.base as usize);
+        if let Some(all) = &mut state.taint {
+            all.registers.truncate(frame.base as usize);
+        }
+        if let Some(dst) = frame.result {
+            for (i, (word, taint)) in returned.into_iter().enumerate() {
+                set(state, Reg(dst.0 + i as u32), word, taint);
+            }
+        }
+        advance(state);
+    }
+
+    /// The write by which a thread of a C program leaves its result to those who join it; a thread
+    /// that returns 0 needs none.
+    fn thread_result(&self, state: &ThreadState, result: Option<Operand>) -> Option<Label> {
+        let outermost = state.frames.len() == 1 || matches!(self.current(state), Instr::ExitThread { .. });
+        if !self.c || !outermost || state.thread == ThreadId(0) {
+            return None;
+        }
+        let value = result.map_or(0, |operand| value(state, operand));
+        let access = Access { location: Location(layout::result_cell(state.thread)), size: 8 };
+        (value != 0).then_some(Label::Write { access, mode: WriteMode::Plain, rmw: RmwKind::None, value })
+    }
+
+    /// Writes a register and stays at the instruction.
+    pub(crate) fn set(&self, state: &mut ThreadState, dst: Reg, result: Value, from: &[Operand]) {
+        let taint = match &state.taint {
+            Some(taint) => taint.of(state.frame().base, from),
+            None => DepSet::new(),
+        };
+        set(state, dst, result, taint);
+    }
+
+    pub(crate) fn fault(&self, state: &ThreadState, kind: FaultKind, message: &str) -> Step {
+        let message = message.to_string();
+        let stack = state.stack(self.program);
+        Step::Fault(Fault { kind, message, span: state.span(self.program), stack })
     }
 }
 
@@ -472,8 +617,18 @@ impl Request {
     }
 }
 
+/// The address of the object that event `index` allocates.
+fn new_object(state: &ThreadState, index: u32, align: u64, kind: AllocKind) -> u64 {
+    let region = match kind {
+        AllocKind::Heap => Region::Heap,
+        AllocKind::Zeroed => Region::Zeroed,
+        AllocKind::Stack => Region::Stack,
+    };
+    region.address(state.thread, index.into(), layout::FIRST_OFFSET.max(align))
+}
+
 /// The value of an operand in the current frame.
-fn value(state: &ThreadState, operand: Operand) -> Value {
+pub(crate) fn value(state: &ThreadState, operand: Operand) -> Value {
     match operand {
         Operand::Const(constant) => constant,
         Operand::Reg(reg) => state.registers[(state.frame().base + reg.0) as usize],
@@ -481,16 +636,20 @@ fn value(state: &ThreadState, operand: Operand) -> Value {
 }
 
 /// Writes a register and goes on to the next instruction.
-fn finish(state: &mut ThreadState, dst: Reg, result: Value, taint: DepSet) {
+pub(crate) fn finish(state: &mut ThreadState, dst: Reg, result: Value, taint: DepSet) {
+    set(state, dst, result, taint);
+    advance(state);
+}
+
+fn set(state: &mut ThreadState, dst: Reg, result: Value, taint: DepSet) {
     let at = (state.frame().base + dst.0) as usize;
     state.registers[at] = result;
     if let Some(all) = &mut state.taint {
         all.registers[at] = taint;
     }
-    advance(state);
 }
 
-fn advance(state: &mut ThreadState) {
+pub(crate) fn advance(state: &mut ThreadState) {
     state.phase = 0;
     state.frame_mut().pc += 1;
 }

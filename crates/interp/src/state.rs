@@ -1,9 +1,11 @@
 //! The state of a thread: plain data, cheap to clone.
 
+use crate::private::Private;
 use crate::taint::Taint;
 use porf_event::{Dependencies, Location, ThreadId, Value};
-use porf_ir::{FunctionId, Program, Reg, Span, Target};
+use porf_ir::{FunctionId, Image, Program, Reg, Span, Target};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadState {
@@ -24,6 +26,10 @@ pub struct ThreadState {
     /// How often each backward jump was taken.
     pub(crate) loops: SmallVec<[(FunctionId, Target, u32); 2]>,
     pub(crate) taint: Option<Box<Taint>>,
+    /// How many things it did that it or others can notice.
+    pub(crate) effects: u32,
+    /// Memory that no other thread sees.
+    pub(crate) memory: Option<Arc<Private>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +40,8 @@ pub(crate) struct Frame {
     pub base: u32,
     /// Where the caller wants the result.
     pub result: Option<Reg>,
+    /// How many private objects there were when it began.
+    pub locals: u32,
 }
 
 impl ThreadState {
@@ -47,9 +55,11 @@ impl ThreadState {
         let count = program.function(function).registers as usize;
         let mut registers = SmallVec::from_elem(0, count);
         registers[..arguments.len()].copy_from_slice(arguments);
+        let memory = program.image.as_ref().and_then(|image| thread_locals(image, thread));
+        let locals = memory.as_ref().map_or(0, |memory| memory.mark());
         ThreadState {
             thread,
-            frames: SmallVec::from_elem(Frame { function, pc: 0, base: 0, result: None }, 1),
+            frames: SmallVec::from_elem(Frame { function, pc: 0, base: 0, result: None, locals }, 1),
             registers,
             phase: 0,
             old: 0,
@@ -58,6 +68,8 @@ impl ThreadState {
             exclusive: None,
             loops: SmallVec::new(),
             taint: track.then(|| Box::new(Taint::new(count))),
+            effects: 0,
+            memory,
         }
     }
 
@@ -94,6 +106,26 @@ impl ThreadState {
             .map_or(Span::default(), |frame| program.function(frame.function).spans[frame.pc as usize])
     }
 
+    /// The calls that lead to the instruction that the thread is at, innermost first.
+    pub fn stack(&self, program: &Program) -> Vec<(FunctionId, Span)> {
+        let at = |frame: &Frame| (frame.function, program.function(frame.function).spans[frame.pc as usize]);
+        self.frames.iter().rev().map(at).collect()
+    }
+
+    /// What the thread printed, where output is kept.
+    pub fn output(&self) -> &[u8] {
+        self.memory.as_ref().map_or(&[], |memory| &memory.output)
+    }
+
+    /// Ends private objects made since there were `mark` of them.
+    pub(crate) fn forget_locals(&mut self, mark: u32) {
+        if let Some(memory) = &mut self.memory
+            && memory.mark() > mark
+        {
+            Arc::make_mut(memory).forget_above(mark);
+        }
+    }
+
     pub(crate) fn frame(&self) -> &Frame {
         self.frames.last().expect("a thread that runs has a frame")
     }
@@ -115,4 +147,19 @@ impl ThreadState {
             }
         }
     }
+}
+
+/// The private thread-local variables of a new thread: its first objects.
+fn thread_locals(image: &Image, thread: ThreadId) -> Option<Arc<Private>> {
+    let mut variables = image.thread_locals.iter().filter(|variable| !variable.shared).peekable();
+    variables.peek()?;
+    let mut memory = Private::default();
+    for variable in variables {
+        let bytes: Vec<Option<u8>> = variable.bytes.iter().copied().map(Some).collect();
+        // The front end refuses thread-local variables that are too large.
+        if let Ok(address) = memory.add(thread, bytes.len() as u64) {
+            let _ = memory.set_range(address, &bytes);
+        }
+    }
+    Some(Arc::new(memory))
 }

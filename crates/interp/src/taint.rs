@@ -5,6 +5,7 @@
 
 use porf_event::{DepSet, Dependencies};
 use porf_ir::Operand;
+use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Taint {
@@ -14,6 +15,8 @@ pub(crate) struct Taint {
     pub ctrl: DepSet,
     /// Control dependencies remembered by `CtrlMark`.
     pub marks: Vec<DepSet>,
+    /// Of private memory, by word of 8 bytes.
+    pub memory: BTreeMap<u64, DepSet>,
     /// Of the event asked for last.
     pub emitted: Dependencies,
 }
@@ -51,6 +54,34 @@ impl Taint {
         }
         let addr = self.of(base, sources.address.as_slice());
         self.emitted = Dependencies { addr, data, ctrl: self.ctrl.clone() };
+    }
+
+    /// The taint of a range of private memory.
+    pub fn of_memory(&self, address: u64, size: u8) -> DepSet {
+        let mut set = DepSet::new();
+        for (_, word) in self.memory.range(address / 8..=(address + u64::from(size) - 1) / 8) {
+            set.union_with(word);
+        }
+        set
+    }
+
+    /// A whole word's taint is replaced, that of a part of a word grows.
+    pub fn set_memory(&mut self, address: u64, size: u8, taint: DepSet) {
+        for word in address / 8..=(address + u64::from(size) - 1) / 8 {
+            if size == 8 && address % 8 == 0 {
+                self.memory.insert(word, taint.clone());
+            } else {
+                self.memory.entry(word).or_default().union_with(&taint);
+            }
+        }
+    }
+
+    pub fn copy_memory(&mut self, to: u64, from: u64, length: u64) {
+        let words: Vec<DepSet> =
+            (0..length.div_ceil(8)).map(|word| self.of_memory(from + 8 * word, 8)).collect();
+        for (word, taint) in words.into_iter().enumerate() {
+            self.set_memory(to + 8 * word as u64, 8, taint);
+        }
     }
 
     pub fn mark(&mut self, slot: u32) {

@@ -43,6 +43,53 @@ impl FunctionBuilder {
         self.span = span;
     }
 
+    /// The file that the function comes from, as an index into the program's list.
+    pub fn file(&mut self, file: u32) {
+        self.function.file = file;
+    }
+
+    /// Values by number: jumps to `default` where no case matches.
+    pub fn switch(&mut self, value: crate::Operand, cases: &[(u64, Label)], default: Label) {
+        let cases = cases.iter().map(|(value, label)| (*value, label.0)).collect();
+        self.push(Instr::Switch { value, cases, default: default.0 });
+    }
+
+    /// Copies private memory and jumps to `done`, or goes on.
+    pub fn try_copy(
+        &mut self,
+        to: crate::Operand,
+        from: crate::Operand,
+        length: crate::Operand,
+        done: Label,
+    ) {
+        self.push(Instr::TryCopy { to, from, length, done: done.0 });
+    }
+
+    /// Fills private memory and jumps to `done`, or goes on.
+    pub fn try_fill(
+        &mut self,
+        to: crate::Operand,
+        byte: crate::Operand,
+        length: crate::Operand,
+        done: Label,
+    ) {
+        self.push(Instr::TryFill { to, byte, length, done: done.0 });
+    }
+
+    /// How many registers there are so far.
+    pub fn registers(&self) -> u32 {
+        self.function.registers
+    }
+
+    /// `count` registers in a row; the first of them.
+    pub fn register_row(&mut self, count: u32, name: &str) -> Reg {
+        let first = Reg(self.function.registers);
+        for _ in 0..count {
+            self.register(name);
+        }
+        first
+    }
+
     pub fn push(&mut self, instr: Instr) {
         self.function.code.push(instr);
         self.function.spans.push(self.span);
@@ -81,6 +128,11 @@ impl FunctionBuilder {
                     resolve(then);
                     resolve(otherwise);
                 }
+                Instr::Switch { cases, default, .. } => {
+                    cases.iter_mut().for_each(|(_, target)| resolve(target));
+                    resolve(default);
+                }
+                Instr::TryCopy { done, .. } | Instr::TryFill { done, .. } => resolve(done),
                 _ => {}
             }
         }

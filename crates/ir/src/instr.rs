@@ -1,7 +1,7 @@
 //! The instructions.
 
-use crate::FunctionId;
-use porf_event::{FenceMode, ReadMode, RmwKind, Value, WriteMode};
+use crate::{AllocKind, FaultKind, FunctionId, MathOp, WideOp};
+use porf_event::{BlockReason, FenceMode, ReadMode, RmwKind, Value, WriteMode};
 
 /// A register of the current function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -246,6 +246,137 @@ pub enum Instr {
         dst: Reg,
         address: Operand,
     },
+
+    // What only C programs use.
+    /// Floating point, conversions, bit operations.
+    Math {
+        dst: Reg,
+        op: MathOp,
+        a: Operand,
+        b: Operand,
+    },
+    /// 128-bit arithmetic: `operands` are the low and high halves of both; a result that is not a
+    /// comparison goes to `dst` and the register behind it.
+    Wide {
+        dst: Reg,
+        op: WideOp,
+        operands: Box<[Operand; 4]>,
+    },
+    Switch {
+        value: Operand,
+        cases: Box<[(Value, Target)]>,
+        default: Target,
+    },
+    /// Calls the function that an address stands for.
+    CallPointer {
+        pointer: Operand,
+        args: Box<[Operand]>,
+        dst: Option<Reg>,
+    },
+    /// Returns several values, to `dst` of the call and the registers behind it.
+    ReturnAll {
+        values: Box<[Operand]>,
+    },
+    /// As `Create`, for the function that an address stands for.
+    CreatePointer {
+        dst: Reg,
+        function: Operand,
+        arg: Operand,
+    },
+    /// Ends the thread, however deep in calls.
+    ExitThread {
+        value: Operand,
+    },
+    ThreadSelf {
+        dst: Reg,
+    },
+    /// The thread does not go on in this execution.
+    Block {
+        reason: BlockReason,
+    },
+    /// The program is wrong where it comes here.
+    Fail {
+        kind: FaultKind,
+        message: Box<str>,
+    },
+    /// The head of a loop. An iteration without an effect that leaves the loop's variables as they
+    /// were would be repeated until another thread writes: the thread waits for that instead
+    /// (`BlockReason::Spin`). `effects` and the second register of each pair remember the last
+    /// visit; `effects` is all ones where the loop is entered.
+    LoopHead {
+        effects: Reg,
+        variables: Box<[(Reg, Reg)]>,
+    },
+    /// Makes an object that other threads can see, with an event.
+    Alloc {
+        dst: Reg,
+        size: Operand,
+        align: u64,
+        kind: AllocKind,
+    },
+    /// Ends an object, with an event; freeing null does nothing.
+    Free {
+        address: Operand,
+        kind: AllocKind,
+    },
+    /// Makes an object that only this thread sees; it ends with the function.
+    Local {
+        dst: Reg,
+        size: Operand,
+    },
+    /// The address of this thread's instance of a thread-local variable.
+    ThreadLocalAddress {
+        dst: Reg,
+        index: u32,
+    },
+    /// Copies (as `memmove`) and goes to `done` if both ranges are private or constant; goes on
+    /// otherwise, having done nothing.
+    TryCopy {
+        to: Operand,
+        from: Operand,
+        length: Operand,
+        done: Target,
+    },
+    /// Fills and goes to `done` if the range is private; goes on otherwise, having done nothing.
+    TryFill {
+        to: Operand,
+        byte: Operand,
+        length: Operand,
+        done: Target,
+    },
+    /// Marks the rest of a private object's contents as not initialised (a variable's scope begins).
+    Forget {
+        address: Operand,
+        length: Operand,
+    },
+    /// Keeps the list of locks that this thread holds, to tell misuse.
+    Held {
+        op: HeldOp,
+        dst: Reg,
+        address: Operand,
+    },
+    /// `printf` to standard output: nothing, unless output is wanted. `args` is the address of the
+    /// variable arguments, 8 bytes each.
+    Print {
+        dst: Reg,
+        format: Operand,
+        args: Operand,
+    },
+    /// `sprintf` into a new private object, zero-terminated: its address goes to `dst`, the length
+    /// without the zero to the register behind it.
+    Format {
+        dst: Reg,
+        format: Operand,
+        args: Operand,
+    },
+}
+
+/// What [`Instr::Held`] does; `dst` is how often the lock was held before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HeldOp {
+    Count,
+    Acquire,
+    Release,
 }
 
 impl Width {

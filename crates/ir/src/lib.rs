@@ -8,13 +8,19 @@
 //! What an instruction does is defined by `porf-interp`; what its events mean, by a memory model.
 
 mod builder;
+mod fault;
 mod instr;
+pub mod layout;
+mod math;
 mod program;
 mod text;
 mod validate;
 
 pub use builder::{FunctionBuilder, Label};
-pub use instr::{BinOp, CmpOp, Instr, Operand, Reg, RmwOp, Target, Width};
+pub use fault::FaultKind;
+pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width};
+pub use layout::{AllocKind, Image, Region, ThreadLocal};
+pub use math::{FloatOp, FloatOutcomes, IntOp, MathOp, Precision, WideOp};
 pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
 pub use text::print;
 pub use validate::{Malformed, validate};

@@ -1,7 +1,8 @@
 //! Programs, functions, memory.
 
 use crate::Instr;
-use porf_event::{Dialect, Value};
+use crate::layout::{self, Image, Region};
+use porf_event::{Dialect, ThreadId, Value};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
@@ -11,6 +12,8 @@ pub struct Program {
     pub functions: Vec<Function>,
     /// The threads that run from the start, in order: `T0`, `T1`, …
     pub threads: Vec<ThreadEntry>,
+    /// The static memory of C programs, whose addresses follow [`crate::layout`].
+    pub image: Option<Box<Image>>,
 }
 
 /// A named piece of shared memory at a fixed address.
@@ -36,6 +39,8 @@ pub struct FunctionId(pub u32);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
     pub name: String,
+    /// The source file, by its place in [`Image::files`].
+    pub file: u32,
     /// Arguments arrive in the registers `0..params`.
     pub params: u32,
     pub registers: u32,
@@ -85,6 +90,9 @@ impl Program {
 
     /// The global that contains an address.
     pub fn global_at(&self, address: u64) -> Option<&Global> {
+        if self.image.is_some() {
+            return self.static_at(address).map(|index| &self.globals[index]);
+        }
         self.globals
             .iter()
             .find(|global| (global.address..global.address + global.size.max(1)).contains(&address))
@@ -92,6 +100,9 @@ impl Program {
 
     /// The initial value of the cell at `address`.
     pub fn initial_value(&self, address: u64, size: u8) -> Value {
+        if self.image.is_some() {
+            return self.static_value(address, size);
+        }
         let Some(global) = self.global_at(address) else { return 0 };
         let offset = address - global.address;
         global
@@ -103,6 +114,11 @@ impl Program {
 
     /// `x`, `x[2]` (for an offset in units of `size`) or the bare number.
     pub fn name_of(&self, address: u64, size: u8) -> String {
+        if self.image.is_some()
+            && let Some(name) = self.name_of_allocated(address)
+        {
+            return name;
+        }
         match self.global_at(address) {
             Some(global) if global.address == address => global.name.clone(),
             Some(global) if (address - global.address).is_multiple_of(u64::from(size.max(1))) => {
@@ -111,6 +127,29 @@ impl Program {
             Some(global) => format!("{}+{}", global.name, address - global.address),
             None => format!("{address:#x}"),
         }
+    }
+
+    /// The source file of a function; empty where unknown.
+    pub fn file(&self, function: FunctionId) -> &str {
+        let image = self.image.as_ref();
+        image.and_then(|image| image.files.get(self.function(function).file as usize)).map_or("", |file| file)
+    }
+
+    fn name_of_allocated(&self, address: u64) -> Option<String> {
+        let kind = match Region::of(address)? {
+            Region::Low => {
+                let thread = address.checked_sub(layout::result_cell(ThreadId(0)))? / 8;
+                return (thread < layout::MAX_THREADS).then(|| format!("result of T{thread}"));
+            }
+            Region::Heap | Region::Zeroed => "heap",
+            Region::Stack => "stack",
+            Region::Private => "private",
+            _ => return None,
+        };
+        let start = layout::FIRST_OFFSET;
+        let offset = layout::offset(address);
+        let at = if offset > start { format!("+{}", offset - start) } else { String::new() };
+        Some(format!("{kind}({}.{}){at}", layout::owner(address), layout::slot(address)))
     }
 }
 

@@ -121,8 +121,19 @@ impl Instr {
             | Instr::Nondet { dst, .. }
             | Instr::Create { dst, .. }
             | Instr::TryLock { dst, .. }
-            | Instr::IsLocked { dst, .. } => Some(*dst),
-            Instr::Call { dst, .. } => *dst,
+            | Instr::IsLocked { dst, .. }
+            | Instr::Math { dst, .. }
+            | Instr::Wide { dst, .. }
+            | Instr::CreatePointer { dst, .. }
+            | Instr::ThreadSelf { dst }
+            | Instr::Alloc { dst, .. }
+            | Instr::Local { dst, .. }
+            | Instr::ThreadLocalAddress { dst, .. }
+            | Instr::Held { dst, .. }
+            | Instr::Print { dst, .. }
+            | Instr::Format { dst, .. }
+            | Instr::LoopHead { effects: dst, .. } => Some(*dst),
+            Instr::Call { dst, .. } | Instr::CallPointer { dst, .. } => *dst,
             _ => None,
         }
     }
@@ -173,7 +184,34 @@ impl Instr {
             Instr::Return { value } => value.iter().copied().for_each(visit),
             Instr::Create { arg, .. } => visit(*arg),
             Instr::Join { thread } => visit(*thread),
+            Instr::Math { a, b, .. } => [*a, *b].into_iter().for_each(visit),
+            Instr::Wide { operands, .. } => operands.iter().copied().for_each(visit),
+            Instr::Switch { value, .. } | Instr::ExitThread { value } => visit(*value),
+            Instr::CallPointer { pointer, args, .. } => {
+                visit(*pointer);
+                args.iter().copied().for_each(visit);
+            }
+            Instr::ReturnAll { values } => values.iter().copied().for_each(visit),
+            Instr::CreatePointer { function, arg, .. } => [*function, *arg].into_iter().for_each(visit),
+            Instr::LoopHead { variables, .. } => {
+                for (variable, last) in variables {
+                    visit((*variable).into());
+                    visit((*last).into());
+                }
+            }
+            Instr::Alloc { size, .. } | Instr::Local { size, .. } => visit(*size),
+            Instr::Free { address, .. } | Instr::Held { address, .. } => visit(*address),
+            Instr::TryCopy { to, from, length, .. } => [*to, *from, *length].into_iter().for_each(visit),
+            Instr::TryFill { to, byte, length, .. } => [*to, *byte, *length].into_iter().for_each(visit),
+            Instr::Forget { address, length } => [*address, *length].into_iter().for_each(visit),
+            Instr::Print { format, args, .. } | Instr::Format { format, args, .. } => {
+                [*format, *args].into_iter().for_each(visit)
+            }
             Instr::Fence { .. }
+            | Instr::ThreadSelf { .. }
+            | Instr::Block { .. }
+            | Instr::Fail { .. }
+            | Instr::ThreadLocalAddress { .. }
             | Instr::Jump { .. }
             | Instr::CtrlMark { .. }
             | Instr::CtrlRestore { .. }
@@ -182,13 +220,15 @@ impl Instr {
     }
 
     /// Where control may go other than to the next instruction.
-    pub fn targets(&self) -> impl Iterator<Item = u32> {
-        let pair = match self {
-            Instr::Jump { target } => [Some(*target), None],
-            Instr::Branch { then, otherwise, .. } => [Some(*then), Some(*otherwise)],
-            _ => [None, None],
+    pub fn targets(&self) -> impl Iterator<Item = u32> + '_ {
+        let (pair, cases): (_, &[(u64, u32)]) = match self {
+            Instr::Jump { target } => ([Some(*target), None], &[]),
+            Instr::Branch { then, otherwise, .. } => ([Some(*then), Some(*otherwise)], &[]),
+            Instr::TryCopy { done, .. } | Instr::TryFill { done, .. } => ([Some(*done), None], &[]),
+            Instr::Switch { cases, default, .. } => ([Some(*default), None], cases),
+            _ => ([None, None], &[]),
         };
-        pair.into_iter().flatten()
+        pair.into_iter().flatten().chain(cases.iter().map(|(_, target)| *target))
     }
 
     fn access_size(&self) -> Option<u8> {

@@ -1,0 +1,205 @@
+//! Memory that only one thread sees: its local variables whose address is taken but stays with it,
+//! and its thread-local variables.
+//!
+//! Objects lie one behind the other in an arena of pages, and know their size and which of their
+//! bytes were ever written. Pages are shared between snapshots until one of them writes, so a
+//! snapshot costs one reference count and the first write after it one page.
+
+use crate::FaultKind;
+use porf_event::{ThreadId, Value};
+use porf_ir::layout::{self, FIRST_OFFSET, MAX_OBJECT, MAX_SLOTS, Region};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+const PAGE: usize = 256;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Private {
+    objects: SmallVec<[Object; 4]>,
+    pages: SmallVec<[Arc<Page>; 2]>,
+    /// Locks that the thread holds, and how often.
+    pub held: SmallVec<[(u64, u32); 2]>,
+    /// What the thread printed, where that is wanted.
+    pub output: Vec<u8>,
+}
+
+/// A piece of the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Object {
+    start: u32,
+    size: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Page {
+    bytes: [u8; PAGE],
+    /// One bit per byte that was written.
+    written: [u64; PAGE / 64],
+}
+
+/// What is wrong with an access.
+pub(crate) type Wrong = (FaultKind, String);
+
+impl Private {
+    /// How many objects there are: what [`Private::forget_above`] goes back to.
+    pub fn mark(&self) -> u32 {
+        self.objects.len() as u32
+    }
+
+    /// A new object, and its address.
+    pub fn add(&mut self, thread: ThreadId, size: u64) -> Result<u64, Wrong> {
+        if size > MAX_OBJECT || self.objects.len() as u64 >= MAX_SLOTS {
+            return Err((
+                FaultKind::OutOfMemory,
+                format!("local memory of {size} bytes is more than the limit"),
+            ));
+        }
+        let start = self.objects.last().map_or(0, |last| (last.start + last.size).next_multiple_of(16));
+        let end = start as usize + size as usize;
+        if end > 64 << 20 {
+            return Err((FaultKind::StackOverflow, "more than 64 MiB of local variables".to_string()));
+        }
+        while self.pages.len() * PAGE < end {
+            self.pages.push(Arc::new(Page { bytes: [0; PAGE], written: [0; PAGE / 64] }));
+        }
+        self.objects.push(Object { start, size: size as u32 });
+        for at in start as usize..end {
+            self.set_byte(at, None);
+        }
+        Ok(Region::Private.address(thread, self.objects.len() as u64 - 1, FIRST_OFFSET))
+    }
+
+    /// Ends the objects made since the mark.
+    pub fn forget_above(&mut self, mark: u32) {
+        self.objects.truncate(mark as usize);
+    }
+
+    pub fn read(&self, address: u64, size: u8) -> Result<Value, Wrong> {
+        let at = self.place(address, size.into())?;
+        let mut bytes = [0; 8];
+        let (page, first) = (at / PAGE, at % PAGE);
+        if first + usize::from(size) <= PAGE {
+            let page = &self.pages[page];
+            for (i, byte) in bytes[..usize::from(size)].iter_mut().enumerate() {
+                if !page.is_written(first + i) {
+                    return Err(uninitialised());
+                }
+                *byte = page.bytes[first + i];
+            }
+        } else {
+            for (i, byte) in bytes[..usize::from(size)].iter_mut().enumerate() {
+                *byte = self.byte(at + i).ok_or_else(uninitialised)?;
+            }
+        }
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// Writes; says whether anything changed.
+    pub fn write(&mut self, address: u64, size: u8, value: Value) -> Result<bool, Wrong> {
+        let at = self.place(address, size.into())?;
+        let bytes = value.to_le_bytes();
+        let mut changed = false;
+        for (i, byte) in bytes[..usize::from(size)].iter().enumerate() {
+            changed |= self.set_byte(at + i, Some(*byte));
+        }
+        Ok(changed)
+    }
+
+    /// The bytes of a range, `None` for those never written.
+    pub fn range(&self, address: u64, length: u64) -> Result<Vec<Option<u8>>, Wrong> {
+        let at = self.place(address, length)?;
+        Ok((at..at + length as usize).map(|at| self.byte(at)).collect())
+    }
+
+    pub fn set_range(&mut self, address: u64, bytes: &[Option<u8>]) -> Result<bool, Wrong> {
+        let at = self.place(address, bytes.len() as u64)?;
+        let mut changed = false;
+        for (i, byte) in bytes.iter().enumerate() {
+            changed |= self.set_byte(at + i, *byte);
+        }
+        Ok(changed)
+    }
+
+    /// Where a range begins in the arena.
+    fn place(&self, address: u64, size: u64) -> Result<usize, Wrong> {
+        let Some(object) = self.objects.get(layout::slot(address) as usize) else {
+            return Err((
+                FaultKind::UseAfterFree,
+                "access to a local variable after its function returned".into(),
+            ));
+        };
+        match layout::offset(address).checked_sub(FIRST_OFFSET) {
+            Some(offset) if offset + size <= u64::from(object.size) => {
+                Ok(object.start as usize + offset as usize)
+            }
+            _ => {
+                let offset = layout::offset(address) as i64 - FIRST_OFFSET as i64;
+                Err(out_of_bounds(size, offset, object.size.into()))
+            }
+        }
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        let page = &self.pages[at / PAGE];
+        page.is_written(at % PAGE).then(|| page.bytes[at % PAGE])
+    }
+
+    fn set_byte(&mut self, at: usize, byte: Option<u8>) -> bool {
+        if self.byte(at) == byte {
+            return false;
+        }
+        let page = Arc::make_mut(&mut self.pages[at / PAGE]);
+        let (word, bit) = (at % PAGE / 64, at % 64);
+        match byte {
+            Some(byte) => {
+                page.bytes[at % PAGE] = byte;
+                page.written[word] |= 1 << bit;
+            }
+            None => {
+                page.bytes[at % PAGE] = 0;
+                page.written[word] &= !(1 << bit);
+            }
+        }
+        true
+    }
+}
+
+impl Page {
+    fn is_written(&self, at: usize) -> bool {
+        self.written[at / 64] >> (at % 64) & 1 != 0
+    }
+}
+
+pub(crate) fn out_of_bounds(size: u64, offset: i64, object: u64) -> Wrong {
+    let message = format!("access of {size} bytes at offset {offset} of an object of {object} bytes");
+    (FaultKind::OutOfBounds, message)
+}
+
+fn uninitialised() -> Wrong {
+    (FaultKind::Uninitialised, "read of memory that was never written".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_have_bounds_and_contents() {
+        let mut memory = Private::default();
+        let a = memory.add(ThreadId(0), 4).unwrap();
+        let b = memory.add(ThreadId(0), 600).unwrap();
+        assert_eq!(memory.read(a, 4).unwrap_err().0, FaultKind::Uninitialised);
+        assert!(memory.write(a, 4, 0x01020304).unwrap());
+        assert!(!memory.write(a, 4, 0x01020304).unwrap());
+        assert_eq!(memory.read(a, 2), Ok(0x0304));
+        assert_eq!(memory.read(a + 1, 4).unwrap_err().0, FaultKind::OutOfBounds);
+        assert_eq!(memory.read(a - 1, 1).unwrap_err().0, FaultKind::OutOfBounds);
+        let snapshot = memory.clone();
+        // Across the border of two pages.
+        memory.write(b + 240 - 4, 8, u64::MAX - 1).unwrap();
+        assert_eq!(memory.read(b + 240 - 4, 8), Ok(u64::MAX - 1));
+        assert!(snapshot.read(b + 240 - 4, 8).is_err());
+        memory.forget_above(1);
+        assert_eq!(memory.read(b, 1).unwrap_err().0, FaultKind::UseAfterFree);
+    }
+}

@@ -1,0 +1,207 @@
+//! Where the memory of a C program lies: addresses that tell what they point to.
+//!
+//! An address has 47 bits, as user space on x86-64 has, so that programs may keep tags in the upper
+//! 17: 3 for the [`Region`], 7 for a thread, 15 for a slot, 22 for the offset. Every object begins
+//! in a slot of its own, [`FIRST_OFFSET`] bytes (or its alignment) behind the slot's begin: running
+//! off either end never meets a neighbour. The slot of an allocated object is the index of its
+//! `Alloc` event, so that the object behind an address is found without a search, and addresses are
+//! a function of what the thread did.
+//!
+//! Limits: [`MAX_OBJECT`] bytes per allocated object, [`MAX_THREADS`] threads, [`MAX_SLOTS`] slots.
+//! Freed addresses are not used again: an ABA problem shows as a use after free, not as a reuse.
+
+use crate::{FunctionId, Global, Program};
+use porf_event::{EventId, ThreadId, Value};
+
+pub const FIRST_OFFSET: u64 = 64;
+pub const MAX_OBJECT: u64 = (1 << SLOT_SHIFT) - 4096;
+pub const MAX_THREADS: u64 = 1 << (REGION_SHIFT - THREAD_SHIFT);
+pub const MAX_SLOTS: u64 = 1 << (THREAD_SHIFT - SLOT_SHIFT);
+
+const SLOT_SHIFT: u32 = 22;
+const THREAD_SHIFT: u32 = 37;
+const REGION_SHIFT: u32 = 44;
+/// Thread-local variables that other threads may see lie in the stack region, from this slot on.
+const FIRST_SHARED_LOCAL: u64 = MAX_SLOTS - 4096;
+/// The results of threads lie in the low region, below the globals of litmus tests.
+const FIRST_RESULT: u64 = 0x0800_0000;
+
+/// What an address points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Region {
+    /// No object: null, small numbers, and the globals of programs without a layout.
+    Low,
+    Global,
+    /// Memory that is never written.
+    Constant,
+    Function,
+    /// `malloc`: not initialised.
+    Heap,
+    /// `calloc`: zeroes.
+    Zeroed,
+    /// Local variables that other threads may see.
+    Stack,
+    /// Memory that only its thread sees; never part of an execution graph.
+    Private,
+}
+
+/// Which kind of object an allocation makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AllocKind {
+    Heap,
+    Zeroed,
+    Stack,
+}
+
+/// The static memory of a C program, and what else only such a program has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    /// For each slot of the global and constant regions, the global that lies there.
+    pub slots: Vec<u32>,
+    /// Initial contents, by global.
+    pub bytes: Vec<Box<[u8]>>,
+    pub thread_locals: Vec<ThreadLocal>,
+    /// Source files, which [`crate::Function::file`] refers to.
+    pub files: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadLocal {
+    pub name: String,
+    pub bytes: Box<[u8]>,
+    /// Its address leaves the thread.
+    pub shared: bool,
+}
+
+impl Region {
+    /// `None` for what no object can have as its address.
+    pub fn of(address: u64) -> Option<Region> {
+        Some(match address >> REGION_SHIFT {
+            0 => Region::Low,
+            1 => Region::Global,
+            2 => Region::Constant,
+            3 => Region::Function,
+            4 => Region::Heap,
+            5 => Region::Zeroed,
+            6 => Region::Stack,
+            7 => Region::Private,
+            _ => return None,
+        })
+    }
+
+    /// The address at `offset` in a slot.
+    pub fn address(self, thread: ThreadId, slot: u64, offset: u64) -> u64 {
+        debug_assert!(slot < MAX_SLOTS && u64::from(thread.0) < MAX_THREADS);
+        (self as u64) << REGION_SHIFT | u64::from(thread.0) << THREAD_SHIFT | slot << SLOT_SHIFT | offset
+    }
+}
+
+/// The thread that an allocated or private address belongs to.
+pub fn owner(address: u64) -> ThreadId {
+    ThreadId((address >> THREAD_SHIFT & (MAX_THREADS - 1)) as u16)
+}
+
+/// The slot of an allocated or private address.
+pub fn slot(address: u64) -> u64 {
+    address >> SLOT_SHIFT & (MAX_SLOTS - 1)
+}
+
+/// The offset of an address in its slot.
+pub fn offset(address: u64) -> u64 {
+    address & ((1 << SLOT_SHIFT) - 1)
+}
+
+/// The event that allocated the object at an address, if the address is one of an allocated object.
+pub fn allocation(address: u64) -> Option<EventId> {
+    match Region::of(address)? {
+        Region::Heap | Region::Zeroed => {}
+        Region::Stack if slot(address) < FIRST_SHARED_LOCAL => {}
+        _ => return None,
+    }
+    Some(EventId::new(owner(address), slot(address) as u32))
+}
+
+/// Whether memory at an address has no defined contents until it is written.
+pub fn starts_uninitialised(address: u64) -> bool {
+    matches!(Region::of(address), Some(Region::Heap | Region::Stack)) && allocation(address).is_some()
+}
+
+/// Where a thread leaves its result for those who join it.
+pub fn result_cell(thread: ThreadId) -> u64 {
+    FIRST_RESULT + 8 * u64::from(thread.0)
+}
+
+pub fn function_address(function: FunctionId) -> u64 {
+    (Region::Function as u64) << REGION_SHIFT | u64::from(function.0) << 4
+}
+
+pub fn function_at(address: u64) -> Option<FunctionId> {
+    let id = (address & ((1 << REGION_SHIFT) - 1)) >> 4;
+    (Region::of(address) == Some(Region::Function) && address & 15 == 0).then_some(FunctionId(id as u32))
+}
+
+/// The address of a shared thread-local variable.
+pub fn shared_thread_local(thread: ThreadId, index: u32) -> u64 {
+    Region::Stack.address(thread, FIRST_SHARED_LOCAL + u64::from(index), FIRST_OFFSET)
+}
+
+fn shared_thread_local_at(address: u64) -> Option<u32> {
+    (Region::of(address) == Some(Region::Stack) && slot(address) >= FIRST_SHARED_LOCAL)
+        .then(|| (slot(address) - FIRST_SHARED_LOCAL) as u32)
+}
+
+impl Program {
+    /// Adds a global with contents to a program with an [`Image`], in slots of its own.
+    pub fn add_static(&mut self, name: &str, constant: bool, align: u64, bytes: Box<[u8]>) -> u64 {
+        let image = self.image.get_or_insert_default();
+        let start = FIRST_OFFSET.max(align);
+        let first = image.slots.len() as u64;
+        let count = (start + bytes.len() as u64) / (1 << SLOT_SHIFT) + 1;
+        image.slots.extend(std::iter::repeat_n(self.globals.len() as u32, count as usize));
+        let region = if constant { Region::Constant } else { Region::Global };
+        let address = (region as u64) << REGION_SHIFT | first << SLOT_SHIFT | start;
+        let size = bytes.len() as u64;
+        image.bytes.push(bytes);
+        self.globals.push(Global { name: name.to_string(), address, size, init: Vec::new() });
+        address
+    }
+
+    /// The global that an address of the global or constant region belongs to, in bounds or not.
+    pub(crate) fn static_at(&self, address: u64) -> Option<usize> {
+        let slot = (address & ((1 << REGION_SHIFT) - 1)) >> SLOT_SHIFT;
+        self.image.as_ref()?.slots.get(slot as usize).map(|&index| index as usize)
+    }
+
+    /// The global that holds all of an access; `None` where it is out of bounds.
+    pub fn static_object(&self, address: u64, size: u64) -> Option<usize> {
+        let index = self.static_at(address)?;
+        let global = &self.globals[index];
+        (address >= global.address && address + size <= global.address + global.size).then_some(index)
+    }
+
+    /// Initial contents of static memory.
+    pub fn static_value(&self, address: u64, size: u8) -> Value {
+        let Some(image) = &self.image else { return 0 };
+        if let Some(index) = shared_thread_local_at(address) {
+            let variable = &image.thread_locals[index as usize];
+            return read_bytes(&variable.bytes, offset(address) - FIRST_OFFSET, size);
+        }
+        match Region::of(address) {
+            Some(Region::Global | Region::Constant) => match self.static_object(address, size.into()) {
+                Some(index) => read_bytes(&image.bytes[index], address - self.globals[index].address, size),
+                None => 0,
+            },
+            _ => 0,
+        }
+    }
+}
+
+fn read_bytes(bytes: &[u8], offset: u64, size: u8) -> Value {
+    let at = offset as usize;
+    let mut value = [0; 8];
+    if let Some(found) = bytes.get(at..at + usize::from(size)) {
+        value[..found.len()].copy_from_slice(found);
+    }
+    u64::from_le_bytes(value)
+}
