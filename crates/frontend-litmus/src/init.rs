@@ -7,7 +7,8 @@ use porf_ir::Span;
 
 /// An initial value of a register; its name is as written.
 pub(crate) struct RegisterInit<'a> {
-    pub thread: usize,
+    /// None: in every thread that has such a (symbolic) register.
+    pub thread: Option<usize>,
     pub name: &'a str,
     pub value: Initial,
     pub span: Span,
@@ -25,6 +26,7 @@ pub(crate) fn parse<'a>(
         match cursor.peek()? {
             b'}' => {
                 cursor.at += 1;
+                let _ = cursor.eat(";")?;
                 return Ok(registers);
             }
             b';' | b',' => cursor.at += 1,
@@ -35,7 +37,7 @@ pub(crate) fn parse<'a>(
 }
 
 enum Place<'a> {
-    Register { thread: usize, name: &'a str },
+    Register { thread: Option<usize>, name: &'a str },
     Variable(usize),
 }
 
@@ -117,7 +119,12 @@ fn place<'a>(cursor: &mut Cursor<'a>, memory: &mut Memory) -> Result<(Place<'a>,
             return Ok((Place::Variable(memory.variable(name)), size));
         }
         if let Some((thread, name)) = register(cursor)? {
-            return Ok((Place::Register { thread, name }, None));
+            return Ok((Place::Register { thread: Some(thread), name }, None));
+        }
+        if cursor.peek()? == b'%'
+            && let Some(name) = cursor.word_with(|c| c == '%')?
+        {
+            return Ok((Place::Register { thread: None, name }, None));
         }
         let Some(name) = name(cursor)? else { return Err(cursor.expected("a variable or a register")) };
         match cursor.peek()? {

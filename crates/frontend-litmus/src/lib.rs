@@ -7,6 +7,8 @@
 //! What is not supported is a [`Diagnostic`] that names the construct, its line and column.
 //! Cost: one pass over the text, some tens of microseconds for an ordinary test.
 
+mod arm;
+mod asm;
 mod c;
 mod condition;
 mod diagnostic;
@@ -14,8 +16,12 @@ mod header;
 mod init;
 mod memory;
 mod outcome;
+mod ppc;
+mod riscv;
+mod size;
 mod source;
 mod thread;
+mod x86;
 
 pub use condition::{Condition, Constant, Observable, Prop, Quantifier};
 pub use diagnostic::Diagnostic;
@@ -56,23 +62,43 @@ pub fn parse(file: &str, text: &str) -> Result<LitmusTest, Diagnostic> {
     let Some(dialect) = dialect(header.arch) else {
         return Err(source.error(0, format!("architecture '{}' is not supported", header.arch)));
     };
+    let machine = machine(header.arch);
     let mut memory = Memory::new(if dialect == Dialect::C { 8 } else { 4 });
     let registers = init::parse(&mut cursor, &mut memory, dialect == Dialect::C)?;
-    let mut threads = match dialect {
-        Dialect::C => c::parse(&mut cursor, &mut memory)?,
-        _ => return Err(source.error(0, format!("architecture '{}' is not supported yet", header.arch))),
+    let mut threads = match &machine {
+        Some(machine) => asm::parse(&mut cursor, &mut memory, machine.as_ref())?,
+        None => c::parse(&mut cursor, &mut memory)?,
+    };
+    let name_of = |name: &str| match &machine {
+        Some(machine) => machine.register(name).ok_or_else(|| format!("'{name}' is no register")),
+        None => Ok((name.trim_start_matches('%').to_string(), 8)),
     };
     for init in &registers {
-        let Some(thread) = threads.get_mut(init.thread) else {
-            return Err(source.error_at(init.span, format!("there is no thread {}", init.thread)));
-        };
-        let (name, _) =
-            register_name(dialect, init.name).map_err(|message| source.error_at(init.span, message))?;
-        let reg = thread.register(&name);
-        thread.set_initial(reg, memory.value(&init.value));
+        let (name, _) = name_of(init.name).map_err(|message| source.error_at(init.span, message))?;
+        let value = memory.value(&init.value);
+        match init.thread {
+            Some(at) => match threads.get_mut(at) {
+                Some(thread) => thread.set_initial(&name, value),
+                None => return Err(source.error_at(init.span, format!("there is no thread {at}"))),
+            },
+            None => {
+                let knows = |thread: &&mut Thread| thread.function.register_names.contains(&name);
+                threads.iter_mut().filter(knows).for_each(|thread| thread.set_initial(&name, value));
+            }
+        }
+    }
+    if dialect != Dialect::C {
+        size::assign(&mut memory, &threads).map_err(|mixed| {
+            let message = format!(
+                "'{}' is accessed with {} and with {} bytes: mixed-size accesses are not supported",
+                mixed.variable, mixed.sizes.0, mixed.sizes.1
+            );
+            source.error_at(mixed.span, message)
+        })?;
     }
     let question = condition::parse(&mut cursor, &mut memory, &mut |thread, name| {
-        let (name, size) = register_name(dialect, name)?;
+        let (name, _) = name_of(name)?;
+        let size = register_size(header.arch);
         match threads.get_mut(thread) {
             Some(thread) => {
                 let reg = thread.register(&name);
@@ -134,12 +160,21 @@ fn dialect(arch: &str) -> Option<Dialect> {
     })
 }
 
-/// The canonical name and the size of a register.
-fn register_name(dialect: Dialect, name: &str) -> Result<(String, u8), String> {
-    match dialect {
-        Dialect::C => Ok((name.trim_start_matches('%').to_string(), 8)),
-        _ => Err(format!("register '{name}' is not known")),
-    }
+/// The reader of an assembly language; none for C.
+fn machine(arch: &str) -> Option<Box<dyn asm::Machine>> {
+    Some(match arch {
+        "ARM" => Box::new(arm::Arm),
+        "PPC" => Box::new(ppc::Ppc),
+        "RISCV" => Box::new(riscv::RiscV),
+        "X86" => Box::new(x86::X86 { long: false }),
+        "X86_64" => Box::new(x86::X86 { long: true }),
+        _ => return None,
+    })
+}
+
+/// In bytes, of the whole register, whichever part of it a condition names.
+fn register_size(arch: &str) -> u8 {
+    if matches!(arch, "X86" | "ARM") { 4 } else { 8 }
 }
 
 fn program(name: &str, dialect: Dialect, memory: &Memory, threads: Vec<Thread>) -> Program {

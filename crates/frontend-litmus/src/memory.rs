@@ -57,6 +57,14 @@ impl Memory {
         self.next = self.next.max(end.next_multiple_of(0x100));
     }
 
+    /// The variable that contains an address.
+    pub fn at(&self, address: u64) -> Option<usize> {
+        let room = |variable: &Variable| 8 * variable.elements.unwrap_or(1);
+        let contains =
+            |variable: &Variable| (0..room(variable)).contains(&address.wrapping_sub(variable.address));
+        self.variables.iter().position(contains)
+    }
+
     pub fn size_of(&self, variable: usize) -> u8 {
         self.variables[variable].size.unwrap_or(self.default_size)
     }

@@ -27,6 +27,7 @@ pub(crate) enum Comments {
 pub(crate) struct Cursor<'a> {
     pub source: &'a Source<'a>,
     pub at: usize,
+    pub end: usize,
     pub comments: Comments,
     /// How deep the recursive descent is, so that no input overflows the stack.
     depth: u32,
@@ -64,7 +65,7 @@ impl<'a> Source<'a> {
 
 impl<'a> Cursor<'a> {
     pub fn new(source: &'a Source<'a>, at: usize, comments: Comments) -> Cursor<'a> {
-        Cursor { source, at, comments, depth: 0 }
+        Cursor { source, at, end: source.text.len(), comments, depth: 0 }
     }
 
     /// One level deeper; pairs with [`Cursor::leave`].
@@ -78,7 +79,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub fn rest(&self) -> &'a str {
-        &self.source.text[self.at..]
+        &self.source.text[self.at..self.end]
     }
 
     /// The next byte as it stands, 0 at the end.
@@ -87,11 +88,11 @@ impl<'a> Cursor<'a> {
     }
 
     pub fn byte_at(&self, ahead: usize) -> u8 {
-        self.source.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
+        self.rest().as_bytes().get(ahead).copied().unwrap_or(0)
     }
 
     pub fn at_end(&self) -> bool {
-        self.at >= self.source.text.len()
+        self.at >= self.end
     }
 
     pub fn span(&self) -> Span {
@@ -104,7 +105,7 @@ impl<'a> Cursor<'a> {
 
     /// What stands here, for an error message.
     pub fn found(&self) -> String {
-        let rest = self.rest();
+        let rest = &self.source.text[self.at..];
         let word = rest.len() - rest.trim_start_matches(is_word).len();
         match rest.chars().next() {
             None => "the end of the file".to_string(),
@@ -143,7 +144,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn skip_caml_comment(&mut self) -> Result<(), Diagnostic> {
-        let bytes = self.source.text.as_bytes();
+        let bytes = &self.source.text.as_bytes()[..self.end];
         let mut depth = 0;
         let mut at = self.at;
         loop {

@@ -81,8 +81,8 @@ impl Thread {
         Reg(self.function.registers - 1)
     }
 
-    pub fn set_initial(&mut self, reg: Reg, value: Value) {
-        let at = reg.0 as usize;
+    pub fn set_initial(&mut self, name: &str, value: Value) {
+        let at = self.register(name).0 as usize;
         if self.initial.len() <= at {
             self.initial.resize(at + 1, 0);
         }
