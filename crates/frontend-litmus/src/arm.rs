@@ -79,7 +79,7 @@ impl Machine for Arm {
                 let a = asm.register()?;
                 asm.comma()?;
                 let b = asm.register_or_immediate()?;
-                asm.compare(0, a, truncated(b));
+                asm.compare(0, Width::W32, a, truncated(b));
             }
             "b" => {
                 let target = asm.label()?;
@@ -94,7 +94,7 @@ impl Machine for Arm {
             _ => match mnemonic.strip_prefix('b').and_then(condition) {
                 Some(cond) => {
                     let target = asm.label()?;
-                    let cond = asm.cond(0, cond, Width::W32)?;
+                    let cond = asm.cond(0, cond)?;
                     asm.branch_if(cond, target);
                 }
                 None => return arithmetic(asm, mnemonic),
@@ -192,7 +192,7 @@ fn arithmetic(asm: &mut Asm<'_, '_>, mnemonic: &str) -> Result<(), Diagnostic> {
     let b = asm.register_or_immediate()?;
     asm.bin(op, Width::W32, dst, a, b);
     if flags {
-        asm.compare(0, dst, 0);
+        asm.compare(0, Width::W32, dst, 0);
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub(crate) struct Asm<'a, 'm> {
     machine: &'m dyn Machine,
     labels: Vec<CodeLabel<'a>>,
     /// The operands of the last comparison, per condition register.
-    compared: [Option<(Reg, Reg)>; 8],
+    compared: [Option<(Reg, Reg, Width)>; 8],
 }
 
 struct CodeLabel<'a> {
@@ -297,16 +297,20 @@ impl<'a> Asm<'a, '_> {
     }
 
     /// Remembers what is compared; conditions are computed where they are used.
-    pub fn compare(&mut self, field: usize, a: impl Into<Operand>, b: impl Into<Operand>) {
-        let (left, right) = *self.compared[field & 7]
-            .get_or_insert_with(|| (self.thread.code.register(""), self.thread.code.register("")));
+    pub fn compare(&mut self, field: usize, width: Width, a: impl Into<Operand>, b: impl Into<Operand>) {
+        let field = field & 7;
+        let (left, right) = match self.compared[field] {
+            Some((left, right, _)) => (left, right),
+            None => (self.thread.temp(), self.thread.temp()),
+        };
+        self.compared[field] = Some((left, right, width));
         self.thread.mov(left, a);
         self.thread.mov(right, b);
     }
 
     /// A register that is 1 where the last comparison satisfies `cond`.
-    pub fn cond(&mut self, field: usize, cond: Cond, width: Width) -> Result<Reg, Diagnostic> {
-        let Some((left, right)) = self.compared[field & 7] else {
+    pub fn cond(&mut self, field: usize, cond: Cond) -> Result<Reg, Diagnostic> {
+        let Some((left, right, width)) = self.compared[field & 7] else {
             return Err(self.cursor.error("nothing has been compared before this condition"));
         };
         let (op, a, b) = match cond {

@@ -7,6 +7,7 @@
 //! What is not supported is a [`Diagnostic`] that names the construct, its line and column.
 //! Cost: one pass over the text, some tens of microseconds for an ordinary test.
 
+mod aarch64;
 mod arm;
 mod asm;
 mod c;
@@ -163,6 +164,7 @@ fn dialect(arch: &str) -> Option<Dialect> {
 /// The reader of an assembly language; none for C.
 fn machine(arch: &str) -> Option<Box<dyn asm::Machine>> {
     Some(match arch {
+        "AArch64" => Box::new(aarch64::AArch64),
         "ARM" => Box::new(arm::Arm),
         "PPC" => Box::new(ppc::Ppc),
         "RISCV" => Box::new(riscv::RiscV),

@@ -42,7 +42,7 @@ impl Machine for Ppc {
         if let Some(cond) = branch(mnemonic) {
             let field = condition_register(asm)?;
             let target = asm.label()?;
-            let cond = asm.cond(field, cond, Width::W64)?;
+            let cond = asm.cond(field, cond)?;
             asm.branch_if(cond, target);
             return Ok(());
         }
@@ -69,7 +69,7 @@ impl Machine for Ppc {
                 let a = asm.register()?;
                 asm.comma()?;
                 let b = asm.register_or_immediate()?;
-                asm.compare(field, a, b);
+                asm.compare(field, Width::W64, a, b);
             }
             "lwarx" | "ldarx" => {
                 let dst = asm.register()?;
@@ -95,7 +95,7 @@ impl Machine for Ppc {
                     size,
                     mode,
                 });
-                asm.compare(0, status, 0);
+                asm.compare(0, Width::W64, status, 0);
             }
             _ => return arithmetic(asm, mnemonic),
         }
@@ -218,7 +218,7 @@ fn arithmetic(asm: &mut Asm<'_, '_>, mnemonic: &str) -> Result<(), Diagnostic> {
     let width = if matches!(base, "mullw" | "divw") { Width::W32 } else { Width::W64 };
     asm.bin(op, width, dst, a, b);
     if dot || base == "andi" {
-        asm.compare(0, dst, 0);
+        asm.compare(0, Width::W64, dst, 0);
     }
     Ok(())
 }

@@ -87,7 +87,7 @@ impl X86 {
             _ if condition(mnemonic).is_some() => {
                 let cond = condition(mnemonic).unwrap_or(Cond::Eq);
                 let target = asm.label()?;
-                let cond = asm.cond(0, cond, self.width())?;
+                let cond = asm.cond(0, cond)?;
                 asm.branch_if(cond, target);
             }
             _ => {
@@ -135,7 +135,7 @@ impl X86 {
             "cmp" => {
                 let a = self.read(asm, dst, size);
                 let b = self.read(asm, src, size);
-                asm.compare(0, a, b);
+                asm.compare(0, Width::of_bytes(size), a, b);
             }
             "xchg" => self.exchange(asm, dst, src, size, &start)?,
             "cmpxchg" => {
@@ -159,7 +159,7 @@ impl X86 {
                     weak: false,
                     kind: RmwKind::Amo,
                 });
-                asm.compare(0, expected, old);
+                asm.compare(0, Width::of_bytes(size), expected, old);
                 self.write(asm, accumulator, size, old.into(), &start)?;
             }
             _ => {
@@ -218,7 +218,7 @@ impl X86 {
         if !locked {
             self.write(asm, dst, size, result.into(), &here)?;
         }
-        asm.compare(0, result, 0);
+        asm.compare(0, Width::of_bytes(size), result, 0);
         Ok(())
     }
 
@@ -292,10 +292,6 @@ impl X86 {
             _ => None,
         });
         suffix.or(register).unwrap_or(4)
-    }
-
-    fn width(&self) -> Width {
-        if self.long { Width::W64 } else { Width::W32 }
     }
 
     fn read(&self, asm: &mut Asm<'_, '_>, place: Place, size: u8) -> Operand {
