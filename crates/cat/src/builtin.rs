@@ -1,0 +1,17 @@
+//! The files that models include, in our own words, and the models that ship with Porf.
+
+/// Included files of these names always are the built-in ones.
+pub const PINNED: &[&str] = &["lock.cat", "aarch64deps.cat", "stdlib.cat", "cross.cat"];
+
+/// The built-in file of that name.
+pub fn library(name: &str) -> Option<&'static str> {
+    LIBRARY.iter().find(|(other, _)| *other == name).map(|(_, source)| *source)
+}
+
+macro_rules! library {
+    ($($name:literal),* $(,)?) => {
+        const LIBRARY: &[(&str, &str)] = &[$(($name, include_str!(concat!("../stdlib/", $name)))),*];
+    };
+}
+
+library!["stdlib.cat", "cross.cat", "cos.cat", "cos-opt.cat", "lock.cat"];

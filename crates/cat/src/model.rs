@@ -1,0 +1,205 @@
+//! A model: its files, read and parsed.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use crate::{
+    ast::{File, Name, Statement, StatementKind},
+    builtin,
+    diagnostic::{Diagnostic, Span},
+    parser::parse,
+    program::Program,
+    statement::names_in,
+    structure::Structure,
+};
+
+/// A parsed model with all that it includes.
+pub struct Model {
+    name: String,
+    title: String,
+    main: Arc<File>,
+    /// A bell file beside the model, run before it.
+    bell: Option<Arc<File>>,
+    /// Parsed files, by the name that spans carry.
+    files: HashMap<String, Arc<File>>,
+    names: HashSet<Name>,
+    variants: Vec<String>,
+    /// Compiled for the sets of names that executions so far defined.
+    programs: Mutex<Vec<Arc<Program>>>,
+}
+
+impl Model {
+    /// Reads a model from a file. Files it includes are looked for beside it, then among the built-in ones.
+    ///
+    /// `lock.cat` and `aarch64deps.cat` always are the built-in ones: they fit the executions that are
+    /// enumerated here, in which locks are ordinary events and dependencies are given. See docs/cat.md.
+    pub fn load(path: &Path) -> Result<Model, Diagnostic> {
+        let source = fs::read_to_string(path).map_err(|error| missing(path, &error.to_string()))?;
+        let name =
+            path.file_stem().map_or_else(|| "model".into(), |stem| stem.to_string_lossy().into_owned());
+        let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let bell = path.with_extension("bell");
+        let bell = if path.extension().is_some_and(|extension| extension == "cat") && bell.is_file() {
+            let source = fs::read_to_string(&bell).map_err(|error| missing(&bell, &error.to_string()))?;
+            Some((bell.display().to_string(), source))
+        } else {
+            None
+        };
+        Model::assemble(&name, &path.display().to_string(), &source, bell, Some(directory))
+    }
+
+    /// Parses a model from text; it can include built-in files only.
+    pub fn parse(name: &str, source: &str) -> Result<Model, Diagnostic> {
+        Model::assemble(name, &format!("{name}.cat"), source, None, None)
+    }
+
+    /// A model that ships with Porf: see [`crate::models`].
+    pub fn builtin(name: &str) -> Option<Model> {
+        let entry = crate::models().iter().find(|entry| entry.name == name)?;
+        Some(Model::parse(name, entry.source).expect("shipped models are correct: a test parses each"))
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the model calls itself, or its name.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Switches a variant on, as in `if "name" then …`.
+    pub fn enable(&mut self, variant: &str) {
+        self.variants.push(variant.to_owned());
+        self.programs.get_mut().expect("no compilation panics").clear();
+    }
+
+    /// The model compiled for executions that define the names that `structure` defines.
+    pub(crate) fn program(&self, structure: &dyn Structure) -> Result<Arc<Program>, Diagnostic> {
+        let mut programs = self.programs.lock().expect("no compilation panics");
+        if let Some(program) = programs.iter().find(|program| program.fits(structure)) {
+            return Ok(program.clone());
+        }
+        let program = Arc::new(Program::compile(self, structure)?);
+        programs.push(program.clone());
+        Ok(program)
+    }
+
+    fn assemble(
+        name: &str,
+        file: &str,
+        source: &str,
+        bell: Option<(String, String)>,
+        directory: Option<PathBuf>,
+    ) -> Result<Model, Diagnostic> {
+        let main = Arc::new(parse(file, source)?);
+        let title = main.header.last().cloned().unwrap_or_else(|| name.to_owned());
+        let mut model = Model {
+            name: name.to_owned(),
+            title,
+            main: main.clone(),
+            bell: None,
+            files: HashMap::new(),
+            names: HashSet::new(),
+            variants: vec!["lkmmv2".into()],
+            programs: Mutex::new(Vec::new()),
+        };
+        model.add_builtin("stdlib.cat")?;
+        if let Some((file, source)) = bell {
+            let parsed = Arc::new(parse(&file, &source)?);
+            model.add(&parsed.statements, directory.as_deref())?;
+            model.bell = Some(parsed);
+        }
+        model.add(&main.statements, directory.as_deref())?;
+        Ok(model)
+    }
+
+    fn add_builtin(&mut self, name: &str) -> Result<bool, Diagnostic> {
+        if self.files.contains_key(name) {
+            return Ok(true);
+        }
+        let Some(source) = builtin::library(name) else { return Ok(false) };
+        let parsed = Arc::new(parse(name, source)?);
+        self.files.insert(name.to_owned(), parsed.clone());
+        self.add(&parsed.statements, None)?;
+        Ok(true)
+    }
+
+    /// Reads what the statements include.
+    fn add(&mut self, statements: &[Statement], directory: Option<&Path>) -> Result<(), Diagnostic> {
+        names_in(statements, &mut self.names);
+        let mut includes = Vec::new();
+        collect_includes(statements, &mut includes);
+        for (span, name) in includes {
+            if self.files.contains_key(name) {
+                continue;
+            }
+            let path = directory.map(|directory| directory.join(name)).filter(|path| path.is_file());
+            match path {
+                Some(path) if !builtin::PINNED.contains(&name) => {
+                    let source =
+                        fs::read_to_string(&path).map_err(|error| missing(&path, &error.to_string()))?;
+                    let parsed = Arc::new(parse(&path.display().to_string(), &source)?);
+                    self.files.insert(name.to_owned(), parsed.clone());
+                    self.add(&parsed.statements, directory)?;
+                }
+                _ => {
+                    if !self.add_builtin(name)? {
+                        let help = "it is neither beside the model nor one of the built-in files";
+                        let message = format!("cannot find the included file `{name}`");
+                        return Err(Diagnostic::new(span, message).help(help));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn included(&self, _from: &Span, name: &str) -> Option<Arc<File>> {
+        self.files.get(name).cloned()
+    }
+
+    /// The files that run, in order.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &File> {
+        [self.files.get("stdlib.cat"), self.bell.as_ref(), Some(&self.main)]
+            .into_iter()
+            .flatten()
+            .map(|f| &**f)
+    }
+
+    pub(crate) fn names(&self) -> &HashSet<Name> {
+        &self.names
+    }
+
+    pub(crate) fn variants(&self) -> &[String] {
+        &self.variants
+    }
+}
+
+fn collect_includes<'s>(statements: &'s [Statement], includes: &mut Vec<(&'s Span, &'s str)>) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Include(name) => includes.push((&statement.span, name)),
+            StatementKind::Procedure { body, .. } => collect_includes(body, includes),
+            StatementKind::Forall { body, .. } => collect_includes(body, includes),
+            StatementKind::If { then, otherwise, .. } => {
+                collect_includes(then, includes);
+                collect_includes(otherwise, includes);
+            }
+            StatementKind::Match { arms, otherwise, .. } => {
+                arms.iter().for_each(|(_, body)| collect_includes(body, includes));
+                otherwise.iter().for_each(|body| collect_includes(body, includes));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn missing(path: &Path, reason: &str) -> Diagnostic {
+    let span = Span { file: path.display().to_string().into(), line: 1, column: 1 };
+    Diagnostic::new(&span, format!("cannot read the file: {reason}"))
+}
