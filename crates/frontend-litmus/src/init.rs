@@ -106,16 +106,16 @@ fn entry<'a>(
 
 /// `x`, `[x]`, `*x`, `int x`, `int *x`, `uint64_t 0:X1`, …, and the size that the type gives.
 fn place<'a>(cursor: &mut Cursor<'a>, memory: &mut Memory) -> Result<(Place<'a>, Option<u8>), Diagnostic> {
+    let start = cursor.clone();
     let mut types: Vec<&str> = Vec::new();
     let mut pointer = false;
     loop {
-        let here = cursor.clone();
         if cursor.eat("*")? {
             pointer = !types.is_empty();
             continue;
         }
         if let Some(name) = bracketed(cursor)? {
-            let size = type_size(&here, &types, pointer)?;
+            let size = type_size(&start, &types, pointer)?;
             return Ok((Place::Variable(memory.variable(name)), size));
         }
         if let Some((thread, name)) = register(cursor)? {
@@ -136,7 +136,7 @@ fn place<'a>(cursor: &mut Cursor<'a>, memory: &mut Memory) -> Result<(Place<'a>,
                 continue;
             }
         }
-        let size = type_size(&here, &types, pointer)?;
+        let size = type_size(&start, &types, pointer)?;
         return Ok((Place::Variable(memory.variable(name)), size));
     }
 }

@@ -18,6 +18,7 @@ mod init;
 mod memory;
 mod outcome;
 mod ppc;
+mod print;
 mod riscv;
 mod size;
 mod source;
@@ -53,6 +54,8 @@ pub struct LitmusTest {
     pub info: Vec<(String, String)>,
     /// The source, which the spans of the program point into.
     pub text: String,
+    /// The part of the text that is code.
+    pub code: std::ops::Range<usize>,
 }
 
 /// Reads a test; `file` is only a name for messages.
@@ -66,10 +69,12 @@ pub fn parse(file: &str, text: &str) -> Result<LitmusTest, Diagnostic> {
     let machine = machine(header.arch);
     let mut memory = Memory::new(if dialect == Dialect::C { 8 } else { 4 });
     let registers = init::parse(&mut cursor, &mut memory, dialect == Dialect::C)?;
+    let code = cursor.at;
     let mut threads = match &machine {
         Some(machine) => asm::parse(&mut cursor, &mut memory, machine.as_ref())?,
         None => c::parse(&mut cursor, &mut memory)?,
     };
+    let code = code..cursor.at;
     let name_of = |name: &str| match &machine {
         Some(machine) => machine.register(name).ok_or_else(|| format!("'{name}' is no register")),
         None => Ok((name.trim_start_matches('%').to_string(), 8)),
@@ -118,6 +123,7 @@ pub fn parse(file: &str, text: &str) -> Result<LitmusTest, Diagnostic> {
         locations: question.locations,
         info: header.info,
         text: text.to_string(),
+        code,
     })
 }
 

@@ -3,7 +3,7 @@
 //! Addresses are given when a name is first met; the size of a variable's cells may be known only
 //! after the code has been read, so every variable has room for the widest cells.
 
-use porf_ir::{Global, InitCell, Program};
+use porf_ir::{Global, InitCell, Program, Width};
 
 pub(crate) struct Memory {
     pub variables: Vec<Variable>,
@@ -78,22 +78,26 @@ impl Memory {
         }
     }
 
-    /// The globals of the program.
+    /// The globals of the program; each lists all its cells.
     pub fn globals(&self) -> Vec<Global> {
-        let global = |at: usize, variable: &Variable| {
+        let global = |(at, variable): (usize, &Variable)| {
             let size = self.size_of(at);
-            let cell = |(index, initial): (usize, &Initial)| InitCell {
-                offset: index as u64 * u64::from(size),
+            let elements = variable.elements.unwrap_or(1);
+            let cell = |index: u64| InitCell {
+                offset: index * u64::from(size),
                 size,
-                value: porf_ir::Width::of_bytes(size).truncate(self.value(initial)),
+                value: match variable.init.get(index as usize) {
+                    Some(initial) => Width::of_bytes(size).truncate(self.value(initial)),
+                    None => 0,
+                },
             };
             Global {
                 name: variable.name.clone(),
                 address: variable.address,
-                size: u64::from(size) * variable.elements.unwrap_or(1),
-                init: variable.init.iter().enumerate().map(cell).collect(),
+                size: u64::from(size) * elements,
+                init: (0..elements).map(cell).collect(),
             }
         };
-        self.variables.iter().enumerate().map(|(at, variable)| global(at, variable)).collect()
+        self.variables.iter().enumerate().map(global).collect()
     }
 }

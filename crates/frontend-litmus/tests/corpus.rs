@@ -3,26 +3,23 @@
 //!
 //! The corpora lie outside the repository; without them the check says that it is skipped.
 
+mod common;
+
 use flate2::read::GzDecoder;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The least share of the answered tests of each corpus that must pass, in per mille.
 const REQUIRED: usize = 995;
 
 #[test]
 fn corpora() {
-    let Some(root) = oracle() else {
+    let Some((root, names)) = common::corpora() else {
         eprintln!("skipped: no corpora at ../shared/oracle");
         return;
     };
-    let mut names: Vec<String> = std::fs::read_dir(root.join("corpus"))
-        .expect("a readable folder")
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".tar.gz").map(str::to_string))
-        .collect();
-    names.sort();
     let only = std::env::var("PORF_CORPUS").ok();
     let mut short = Vec::new();
     for name in names.iter().filter(|name| only.as_ref().is_none_or(|only| name.starts_with(only.as_str()))) {
@@ -74,7 +71,7 @@ fn check(root: &Path, corpus: &str) -> Outcome {
         seconds: 0.0,
         failures: BTreeMap::new(),
     };
-    for (path, text) in files(root, corpus) {
+    for (path, text) in common::files(root, corpus) {
         outcome.files += 1;
         let start = std::time::Instant::now();
         let parsed = porf_frontend_litmus::parse(&path, &text);
@@ -141,32 +138,4 @@ fn expectations(root: &Path, corpus: &str) -> HashMap<String, Row> {
         }
     }
     rows
-}
-
-fn files(root: &Path, corpus: &str) -> Vec<(String, String)> {
-    let archive = File::open(root.join("corpus").join(format!("{corpus}.tar.gz"))).expect("an archive");
-    let mut archive = tar::Archive::new(GzDecoder::new(archive));
-    let mut files = Vec::new();
-    for entry in archive.entries().expect("entries") {
-        let mut entry = entry.expect("an entry");
-        let path = entry.path().expect("a path").to_string_lossy().into_owned();
-        let Some(path) = path.strip_prefix(&format!("{corpus}/")).filter(|path| path.ends_with(".litmus"))
-        else {
-            continue;
-        };
-        let path = path.to_string();
-        let mut bytes = Vec::new();
-        entry.read_to_end(&mut bytes).expect("contents");
-        files.push((path, String::from_utf8_lossy(&bytes).into_owned()));
-    }
-    files
-}
-
-fn oracle() -> Option<PathBuf> {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // A worktree may lie one level deeper than the repository itself.
-    ["../shared/oracle", "../../shared/oracle"]
-        .iter()
-        .map(|path| repository.join(path))
-        .find(|path| path.is_dir())
 }

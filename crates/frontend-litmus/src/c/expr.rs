@@ -81,8 +81,8 @@ fn operator(cursor: &mut Cursor<'_>, operators: &[(&str, Operator)]) -> Result<O
     cursor.skip()?;
     for (sign, operator) in operators {
         let Some(after) = cursor.rest().strip_prefix(sign) else { continue };
-        // `a & b` is not the beginning of `a && b`, nor `a | b` of `a || b`, nor `<` of `<<`.
-        let doubled = sign.len() == 1 && after.starts_with(sign) && "&|<>".contains(sign);
+        // `a & b` is not the beginning of `a && b`, nor `a | b` of `a || b`, nor `<` of `<<`, nor `+` of `++`.
+        let doubled = sign.len() == 1 && after.starts_with(sign) && "&|<>+-".contains(sign);
         let assigns = sign.len() == 1 && after.starts_with('=') && "&|^+-*/%".contains(sign);
         if !doubled && !assigns {
             cursor.at += sign.len();
