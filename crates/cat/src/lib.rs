@@ -17,6 +17,7 @@ mod concrete;
 mod defaults;
 mod diagnostic;
 mod evaluator;
+mod events;
 mod interp;
 mod lexer;
 mod model;
@@ -33,6 +34,7 @@ mod value;
 
 pub use diagnostic::{Diagnostic, Span};
 pub use evaluator::{Evaluator, Outcome, Violation};
+pub use events::{EventStructure, EventView};
 pub use model::Model;
 pub use models::{Entry, models};
 pub use node::Kind;

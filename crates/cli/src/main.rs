@@ -26,6 +26,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Litmus(verb::litmus::Args),
     /// Print a completion script for a shell
     Completions(verb::completions::Args),
 }
@@ -33,6 +34,7 @@ enum Verb {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.verb {
+        Verb::Litmus(args) => verb::litmus::run(&args, &cli.options),
         Verb::Completions(args) => verb::completions::run(&args),
     }
 }

@@ -28,7 +28,6 @@ pub enum Color {
 
 impl Options {
     /// Whether to colour what goes to stdout.
-    #[expect(dead_code, reason = "used by the first verb that prints a report")]
     pub fn colored(&self) -> bool {
         match self.color {
             Color::Always => true,

@@ -139,3 +139,12 @@ fn parse_state(text: &str) -> State {
         .map(|(name, value)| (name.trim().to_string(), value.trim().to_string()))
         .collect()
 }
+
+/// Whether a test belongs to the fixed sample that takes about one of `every` tests.
+pub fn sampled(path: &str, every: u32) -> bool {
+    // FNV-1a: the same sample everywhere and for ever.
+    let hash = path
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    hash.is_multiple_of(u64::from(every.max(1)))
+}

@@ -1,5 +1,6 @@
 //! Expectations and the inputs they speak of (development only).
 
+pub mod check;
 pub mod disagreements;
 pub mod herd;
 

@@ -13,11 +13,13 @@
 //! model implies coherence ([`Judge::implies_coherence`]).
 
 mod candidate;
+mod cat;
 mod combine;
 mod location;
 mod trace;
 
 pub use candidate::{Candidate, Event};
+pub use cat::CatJudge;
 pub use combine::{Judge, enumerate};
 pub use trace::Trace;
 

@@ -1,1 +1,3 @@
-//! Not written yet.
+//! What people and programs see: one renderer each. No engine, no IO.
+
+pub mod litmus;

@@ -1,0 +1,176 @@
+//! Labelled events as a model sees them: herd's sets and relations by name.
+
+use crate::{Kind, Structure};
+use porf_event::{Dependencies, Dialect, EventId, Label, Location, RmwKind, ThreadId, tags};
+use porf_relation::{EventSet, Relation};
+
+/// One event, as [`EventStructure`] wants it. Initial writes are `Write`s of [`ThreadId::INIT`].
+#[derive(Clone, Copy, Debug)]
+pub struct EventView<'a> {
+    pub id: EventId,
+    pub label: &'a Label,
+    pub dependencies: Option<&'a Dependencies>,
+}
+
+/// The fixed part of an execution: every set and relation that does not depend on rf and co.
+#[derive(Clone, Debug)]
+pub struct EventStructure {
+    len: usize,
+    sets: Vec<(&'static str, EventSet)>,
+    /// By thread; initial writes are together in one of their own.
+    threads: Vec<EventSet>,
+    /// By location.
+    cells: Vec<EventSet>,
+    po: Relation,
+    addr: Relation,
+    data: Relation,
+    ctrl: Relation,
+    amo: Relation,
+    lxsx: Relation,
+}
+
+impl EventStructure {
+    /// The events of one thread stand in program order; `rmw` pairs reads with their writes.
+    pub fn new(dialect: Dialect, events: &[EventView<'_>], rmw: &[(usize, usize)]) -> EventStructure {
+        let len = events.len();
+        let empty = Relation::empty(len);
+        let mut structure = EventStructure {
+            len,
+            sets: Vec::with_capacity(24),
+            threads: Vec::new(),
+            cells: Vec::new(),
+            po: empty.clone(),
+            addr: empty.clone(),
+            data: empty.clone(),
+            ctrl: empty.clone(),
+            amo: empty.clone(),
+            lxsx: empty,
+        };
+        let mut threads: Vec<(ThreadId, usize)> = Vec::new();
+        let mut cells: Vec<(Location, usize)> = Vec::new();
+        for (number, event) in events.iter().enumerate() {
+            for tag in tags(dialect, event.label, event.id.thread == ThreadId::INIT) {
+                structure.insert(tag, number);
+            }
+            let thread = class(&mut threads, event.id.thread, &mut structure.threads, len);
+            if event.id.thread != ThreadId::INIT {
+                for earlier in structure.threads[thread].iter() {
+                    structure.po.insert(earlier, number);
+                }
+            }
+            structure.threads[thread].insert(number);
+            let location = match event.label {
+                Label::Fence { location, .. } if *location != Location(0) => Some(*location),
+                label => label.location(),
+            };
+            if let Some(location) = location {
+                let cell = class(&mut cells, location, &mut structure.cells, len);
+                structure.cells[cell].insert(number);
+            }
+            if let Some(dependencies) = event.dependencies {
+                structure.depend(events, number, dependencies);
+            }
+        }
+        for &(read, write) in rmw {
+            match events[write].label.rmw() {
+                RmwKind::Exclusive => structure.lxsx.insert(read, write),
+                _ => structure.amo.insert(read, write),
+            }
+        }
+        structure
+    }
+
+    fn insert(&mut self, tag: &'static str, event: usize) {
+        match self.sets.iter_mut().find(|(name, _)| *name == tag) {
+            Some((_, set)) => {
+                set.insert(event);
+            }
+            None => self.sets.push((tag, EventSet::of(self.len, [event]))),
+        }
+    }
+
+    fn depend(&mut self, events: &[EventView<'_>], number: usize, dependencies: &Dependencies) {
+        let id = events[number].id;
+        // Reads of the same thread, so among the events just before.
+        let find = |index: u32| {
+            let source = EventId::new(id.thread, index);
+            (0..number)
+                .rev()
+                .take_while(|&n| events[n].id.thread == id.thread)
+                .find(|&n| events[n].id == source)
+        };
+        let kinds = [
+            (&dependencies.addr, &mut self.addr),
+            (&dependencies.data, &mut self.data),
+            (&dependencies.ctrl, &mut self.ctrl),
+        ];
+        for (set, relation) in kinds {
+            for source in set.iter().filter_map(find) {
+                relation.insert(source, number);
+            }
+        }
+    }
+
+    fn equivalence(&self, classes: &[EventSet]) -> Relation {
+        let mut relation = Relation::empty(self.len);
+        for class in classes {
+            for event in class.iter() {
+                for other in class.iter() {
+                    relation.insert(event, other);
+                }
+            }
+        }
+        relation
+    }
+}
+
+impl Structure for EventStructure {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn kind(&self, name: &str) -> Option<Kind> {
+        const RELATIONS: [&str; 10] =
+            ["po", "loc", "int", "ext", "addr", "data", "ctrl", "amo", "lxsx", "rmw"];
+        if self.sets.iter().any(|(tag, _)| *tag == name) {
+            Some(Kind::Set)
+        } else {
+            RELATIONS.contains(&name).then_some(Kind::Relation)
+        }
+    }
+
+    fn set(&self, name: &str) -> Option<EventSet> {
+        self.sets.iter().find(|(tag, _)| *tag == name).map(|(_, set)| set.clone())
+    }
+
+    fn relation(&self, name: &str) -> Option<Relation> {
+        Some(match name {
+            "po" => self.po.clone(),
+            "loc" => self.equivalence(&self.cells),
+            "int" => self.equivalence(&self.threads),
+            "ext" => self.equivalence(&self.threads).complemented(),
+            "addr" => self.addr.clone(),
+            "data" => self.data.clone(),
+            "ctrl" => self.ctrl.clone(),
+            "amo" => self.amo.clone(),
+            "lxsx" => self.lxsx.clone(),
+            "rmw" => self.amo.clone().union(&self.lxsx),
+            _ => return None,
+        })
+    }
+}
+
+/// The number of the class with this key; a new one if there is none.
+fn class<K: PartialEq + Copy>(
+    keys: &mut Vec<(K, usize)>,
+    key: K,
+    classes: &mut Vec<EventSet>,
+    len: usize,
+) -> usize {
+    if let Some(&(_, class)) = keys.iter().rev().find(|(known, _)| *known == key) {
+        return class;
+    }
+    classes.push(EventSet::empty(len));
+    keys.push((key, classes.len() - 1));
+    classes.len() - 1
+}

@@ -1,0 +1,3 @@
+//! What the verbs of the `porf` binary do, without arguments, files and exit codes.
+
+pub mod litmus;

@@ -1,0 +1,117 @@
+//! A litmus test, a model, an engine: the answer.
+
+use porf_cat::Model as CatModel;
+use porf_event::{Dialect, Location};
+use porf_frontend_litmus::{Collector, LitmusTest, Observable, Outcome};
+use porf_oracle::{CatJudge, Execution};
+use porf_report::litmus::Facts;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// What enumerates the executions of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Brute force over candidate executions.
+    Oracle { unroll: u32 },
+}
+
+/// What a model says of a test.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub outcome: Outcome,
+    /// Flags raised, with the number of executions.
+    pub flags: Vec<(String, u64)>,
+}
+
+/// A memory model: one of ours, or a user's cat file.
+pub struct Model {
+    name: String,
+    cat: CatModel,
+}
+
+/// The model that a test is meant for, where none is asked for.
+pub fn default_model(test: &LitmusTest) -> &'static Model {
+    static MODELS: OnceLock<BTreeMap<&'static str, Model>> = OnceLock::new();
+    let name = match test.dialect {
+        Dialect::C if is_kernel_code(&test.text) => "lkmm",
+        Dialect::C => "rc11",
+        Dialect::AArch64 => "armv8",
+        Dialect::Arm => "armv7",
+        Dialect::Ppc => "power",
+        Dialect::RiscV => "riscv",
+        Dialect::X86 => "tso",
+    };
+    let models = MODELS.get_or_init(|| {
+        let names = ["lkmm", "rc11", "armv8", "armv7", "power", "riscv", "tso"];
+        names.into_iter().map(|name| (name, Model::load(name).expect("a shipped model"))).collect()
+    });
+    &models[name]
+}
+
+/// All executions of a test that a model allows.
+pub fn answer(test: &LitmusTest, model: &Model, engine: Engine) -> Result<Answer, String> {
+    let Engine::Oracle { unroll } = engine;
+    let mut judge = CatJudge::new(&model.cat);
+    let mut collector = Collector::new(test);
+    let mut flags: BTreeMap<String, u64> = BTreeMap::new();
+    porf_oracle::enumerate(&test.program, &mut judge, unroll, |execution, judge| {
+        collector.add(|observable| observe(test, execution, observable));
+        if judge.outcome().flags != 0 {
+            for flag in judge.flags() {
+                *flags.entry(flag).or_default() += 1;
+            }
+        }
+        true
+    })
+    .map_err(|refusal| refusal.to_string())?;
+    match judge.error() {
+        Some(diagnostic) => Err(diagnostic.to_string()),
+        None => Ok(Answer { outcome: collector.finish(), flags: flags.into_iter().collect() }),
+    }
+}
+
+impl Answer {
+    pub fn facts(&self) -> Facts<'_> {
+        Facts { outcome: &self.outcome, flags: &self.flags }
+    }
+}
+
+impl Model {
+    /// A shipped model by name, or a cat file by path.
+    pub fn load(name: &str) -> Result<Model, String> {
+        if let Some(cat) = CatModel::builtin(name) {
+            return Ok(Model { name: name.to_string(), cat });
+        }
+        let path = Path::new(name);
+        if path.extension().is_none_or(|extension| extension != "cat") && !path.is_file() {
+            let known: Vec<&str> = porf_cat::models().iter().map(|entry| entry.name).collect();
+            return Err(format!(
+                "no model '{name}': give the path of a cat file or one of {}",
+                known.join(", ")
+            ));
+        }
+        let cat = CatModel::load(path).map_err(|diagnostic| diagnostic.to_string())?;
+        let stem = path.file_stem().map_or(name.to_string(), |stem| stem.to_string_lossy().into_owned());
+        Ok(Model { name: stem, cat })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+fn observe(test: &LitmusTest, execution: &Execution<'_, '_>, observable: &Observable) -> u64 {
+    match observable {
+        Observable::Register { thread, reg, .. } => execution.register(*thread, *reg),
+        Observable::Location { address, size, .. } => execution
+            .memory(Location(*address))
+            .unwrap_or_else(|| test.program.initial_value(*address, *size)),
+    }
+}
+
+/// Whether C code uses the Linux kernel's primitives rather than C11's.
+fn is_kernel_code(text: &str) -> bool {
+    ["READ_ONCE", "WRITE_ONCE", "smp_", "rcu_", "spin_lock", "xchg"].iter().any(|word| text.contains(word))
+        && !text.contains("memory_order")
+}

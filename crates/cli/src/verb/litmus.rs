@@ -1,0 +1,283 @@
+//! `porf litmus`: what do the models say about these tests?
+
+use crate::options::{Format, Options};
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use porf_cli::litmus::{self, Answer, Engine, Model};
+use porf_frontend_litmus::{Diagnostic, LitmusTest, Quantifier};
+use porf_report::litmus as render;
+use rayon::prelude::*;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Run litmus tests (herd's format) under memory models
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Tests: files, folders (searched for *.litmus), or @lists of them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<String>,
+    /// A model (see `porf models`) or the path of a cat file; several give a table.
+    /// The default depends on the test: rc11 or lkmm for C, the architecture's own otherwise
+    #[arg(long, short, value_name = "MODEL", value_delimiter = ',')]
+    model: Vec<String>,
+    /// What enumerates the executions
+    #[arg(long, value_enum, default_value_t = EngineArg::Oracle)]
+    engine: EngineArg,
+    /// How many tests run at the same time (default: one per core)
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<usize>,
+    /// How often a loop may go round
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    unroll: u32,
+    /// Print the final states of every test (default: only if there is a single one)
+    #[arg(long)]
+    states: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  porf litmus SB.litmus
+  porf litmus SB.litmus --model sc,tso,rc11
+  porf litmus corpus/litmus/aarch64 --jobs 2
+  porf litmus @tests.txt --model my-model.cat --format json
+
+Exit code: 1 if a `forall` or `~exists` condition fails, 2 if a test cannot be read or is not
+supported, 0 otherwise. `exists` is a question: both answers are fine.";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum EngineArg {
+    /// Brute force over all candidate executions
+    Oracle,
+}
+
+pub fn run(args: &Args, options: &Options) -> ExitCode {
+    let files = match collect(&args.paths) {
+        Ok(files) => files,
+        Err(message) => return fail(&message),
+    };
+    let mut models = Vec::new();
+    for name in &args.model {
+        match Model::load(name) {
+            Ok(model) => models.push(model),
+            Err(message) => return fail(&message),
+        }
+    }
+    if let Some(jobs) = args.jobs
+        && let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global()
+    {
+        return fail(&error.to_string());
+    }
+    let started = Instant::now();
+    let progress = progress(files.len());
+    let engine = match args.engine {
+        EngineArg::Oracle => Engine::Oracle { unroll: args.unroll },
+    };
+    let results: Vec<Tested> = files
+        .par_iter()
+        .map(|file| {
+            let tested = test(file, &models, engine);
+            progress.inc(1);
+            tested
+        })
+        .collect();
+    progress.finish_and_clear();
+    let seconds = started.elapsed().as_secs_f64();
+    match options.format {
+        Format::Json => print_json(&results),
+        Format::Text => print_text(&results, &models, args.states, options.colored(), seconds),
+    }
+    exit_code(&results)
+}
+
+/// One file, under every model asked for.
+struct Tested {
+    file: String,
+    test: Result<LitmusTest, Diagnostic>,
+    answers: Vec<(String, Result<Answer, String>)>,
+}
+
+fn test(file: &Path, models: &[Model], engine: Engine) -> Tested {
+    let name = file.display().to_string();
+    let test = match std::fs::read(file) {
+        Ok(bytes) => porf_frontend_litmus::parse(&name, &String::from_utf8_lossy(&bytes)),
+        Err(error) => {
+            Err(Diagnostic { file: name.clone(), line: 0, column: 0, message: error.to_string(), help: None })
+        }
+    };
+    let answers = match &test {
+        Err(_) => Vec::new(),
+        Ok(test) if models.is_empty() => {
+            let model = litmus::default_model(test);
+            vec![(model.name().to_string(), litmus::answer(test, model, engine))]
+        }
+        Ok(test) => models
+            .iter()
+            .map(|model| (model.name().to_string(), litmus::answer(test, model, engine)))
+            .collect(),
+    };
+    Tested { file: name, test, answers }
+}
+
+/// All files that the arguments name, folders searched in alphabetical order.
+fn collect(paths: &[String]) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    for path in paths {
+        match path.strip_prefix('@') {
+            Some(list) => {
+                let text = std::fs::read_to_string(list).map_err(|error| format!("{list}: {error}"))?;
+                let folder = Path::new(list).parent().unwrap_or(Path::new(""));
+                for line in
+                    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+                {
+                    walk(&folder.join(line), &mut files)?;
+                }
+            }
+            None => walk(Path::new(path), &mut files)?,
+        }
+    }
+    match files.is_empty() {
+        true => Err("no litmus tests found (files named *.litmus)".to_string()),
+        false => Ok(files),
+    }
+}
+
+fn walk(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    if !path.is_dir() {
+        if !path.exists() {
+            return Err(format!("{}: no such file or folder", path.display()));
+        }
+        files.push(path.to_path_buf());
+        return Ok(());
+    }
+    let read = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut entries = path.read_dir().map_err(read)?.collect::<Result<Vec<_>, _>>().map_err(read)?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let inner = entry.path();
+        if inner.is_dir() || inner.extension().is_some_and(|extension| extension == "litmus") {
+            walk(&inner, files)?;
+        }
+    }
+    Ok(())
+}
+
+fn progress(tests: usize) -> ProgressBar {
+    if tests < 20 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = "{bar:40} {pos}/{len} tests, {per_sec}, {eta} left";
+    ProgressBar::with_draw_target(Some(tests as u64), ProgressDrawTarget::stderr())
+        .with_style(ProgressStyle::with_template(style).expect("a fixed template"))
+}
+
+fn print_json(results: &[Tested]) {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for tested in results {
+        match &tested.test {
+            Err(diagnostic) => {
+                let _ = writeln!(out, "{}", render::json_error(&tested.file, None, None, diagnostic));
+            }
+            Ok(test) => {
+                for (model, answer) in &tested.answers {
+                    let _ = match answer {
+                        Ok(answer) => {
+                            writeln!(out, "{}", render::json(&tested.file, test, model, &answer.facts()))
+                        }
+                        Err(message) => {
+                            let diagnostic = refusal(&tested.file, message);
+                            writeln!(
+                                out,
+                                "{}",
+                                render::json_error(&tested.file, Some(test), Some(model), &diagnostic)
+                            )
+                        }
+                    };
+                }
+            }
+        }
+    }
+}
+
+fn print_text(results: &[Tested], models: &[Model], states: bool, color: bool, seconds: f64) {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let single = results.len() == 1 && models.len() <= 1;
+    let paint = render::Paint { color };
+    if models.len() > 1 {
+        let names: Vec<&str> = models.iter().map(Model::name).collect();
+        let rows: Vec<_> = results
+            .iter()
+            .filter_map(|tested| {
+                let test = tested.test.as_ref().ok()?;
+                let cells = tested
+                    .answers
+                    .iter()
+                    .map(|(_, answer)| answer.as_ref().ok().map(|a| a.outcome.observation));
+                Some((test, cells.collect()))
+            })
+            .collect();
+        let _ = write!(out, "{}", render::matrix(&names, &rows, paint));
+    }
+    let mut unsupported = 0;
+    let mut answered = 0;
+    for tested in results {
+        match &tested.test {
+            Err(diagnostic) => {
+                unsupported += 1;
+                let _ = out.flush();
+                eprintln!("{diagnostic}");
+            }
+            Ok(test) => {
+                for (model, answer) in &tested.answers {
+                    match answer {
+                        Err(message) => {
+                            unsupported += 1;
+                            let _ = out.flush();
+                            eprintln!("{}: {model}: {message}", tested.file);
+                        }
+                        Ok(answer) => {
+                            answered += 1;
+                            if single || states {
+                                let _ =
+                                    write!(out, "{}", render::detail(test, model, &answer.facts(), paint));
+                            } else if models.len() <= 1 {
+                                let _ =
+                                    writeln!(out, "{}", render::line(test, model, &answer.facts(), paint));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if !single {
+        let _ = writeln!(out, "{}", render::summary(results.len(), answered, unsupported, seconds));
+    }
+}
+
+fn exit_code(results: &[Tested]) -> ExitCode {
+    let mut code = 0;
+    for tested in results {
+        let Ok(test) = &tested.test else { return ExitCode::from(2) };
+        for (_, answer) in &tested.answers {
+            match answer {
+                Err(_) => return ExitCode::from(2),
+                Ok(answer) if !answer.outcome.ok && test.condition.quantifier != Quantifier::Exists => {
+                    code = 1
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+    ExitCode::from(code)
+}
+
+fn refusal(file: &str, message: &str) -> Diagnostic {
+    Diagnostic { file: file.to_string(), line: 0, column: 0, message: message.to_string(), help: None }
+}
+
+fn fail(message: &str) -> ExitCode {
+    eprintln!("porf litmus: {message}");
+    ExitCode::from(2)
+}

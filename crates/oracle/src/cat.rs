@@ -1,0 +1,93 @@
+//! A cat model as the judge of candidates.
+
+use crate::{Candidate, Judge};
+use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView, Model, Outcome};
+use porf_ir::Program;
+use porf_relation::Relation;
+
+pub struct CatJudge<'m> {
+    evaluator: Evaluator<'m>,
+    /// Whether the present structure can be consistent at all.
+    possible: bool,
+    outcome: Outcome,
+    error: Option<Diagnostic>,
+    coherence: bool,
+    atomicity: bool,
+    dependencies: bool,
+}
+
+impl<'m> CatJudge<'m> {
+    pub fn new(model: &'m Model) -> CatJudge<'m> {
+        CatJudge {
+            evaluator: Evaluator::new(model),
+            possible: false,
+            outcome: Outcome::default(),
+            error: None,
+            coherence: Model::builtin(model.name()).is_some() && model.name() != "wrc11",
+            atomicity: Model::builtin(model.name()).is_some() && model.name() != "wrc11",
+            dependencies: !["sc", "tso", "pso", "ra", "sra", "rc11", "wrc11"].contains(&model.name()),
+        }
+    }
+
+    /// The model's answer for the execution that was visited last.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Names of the flags that it raised.
+    pub fn flags(&self) -> Vec<String> {
+        self.evaluator.flag_names(self.outcome.flags)
+    }
+
+    /// What went wrong while the model was evaluated, if anything did.
+    pub fn error(self) -> Option<Diagnostic> {
+        self.error
+    }
+
+    fn note<T>(&mut self, result: Result<T, Diagnostic>, otherwise: T) -> T {
+        result.unwrap_or_else(|diagnostic| {
+            self.error.get_or_insert(diagnostic);
+            otherwise
+        })
+    }
+}
+
+impl Judge for CatJudge<'_> {
+    fn implies_coherence(&self) -> bool {
+        self.coherence
+    }
+
+    fn implies_atomicity(&self) -> bool {
+        self.atomicity
+    }
+
+    fn needs_dependencies(&self) -> bool {
+        self.dependencies
+    }
+
+    fn begin(&mut self, program: &Program, candidate: &Candidate<'_>) {
+        let views: Vec<EventView<'_>> = candidate
+            .events
+            .iter()
+            .map(|event| EventView { id: event.id, label: &event.label, dependencies: event.dependencies })
+            .collect();
+        let structure = EventStructure::new(program.dialect, &views, &candidate.rmw);
+        let bound = self.evaluator.bind(&structure);
+        self.possible = self.note(bound, false);
+    }
+
+    fn set_rf(&mut self, rf: &Relation) -> bool {
+        if !self.possible {
+            return false;
+        }
+        let set = self.evaluator.set_rf(rf);
+        self.note(set, false)
+    }
+
+    fn count(&mut self, co: &Relation) -> usize {
+        self.evaluator.set_co(co);
+        let checked = self.evaluator.check();
+        self.outcome = self.note(checked, Outcome::default());
+        self.outcome.consistent
+    }
+}
