@@ -14,4 +14,18 @@ macro_rules! library {
     };
 }
 
-library!["stdlib.cat", "cross.cat", "cos.cat", "cos-opt.cat", "lock.cat"];
+library![
+    "stdlib.cat",
+    "cross.cat",
+    "cos.cat",
+    "cos-opt.cat",
+    "cos-no-opt.cat",
+    "lock.cat",
+    "filters.cat",
+    "fences.cat",
+    "x86fences.cat",
+    "armfences.cat",
+    "ppcfences.cat",
+    "aarch64fences.cat",
+    "aarch64deps.cat",
+];

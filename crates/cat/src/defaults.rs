@@ -20,7 +20,7 @@ pub const DEFINED: &[(&str, &str)] = &[
               and rr = (rf ; (po & loc & (R * R)) ; rf^-1) \\ id \
               in (po & loc & (W * W)) | rw | wr | rr | co0",
     ),
-    ("co0", "loc & (IW * (W \\ IW))"),
+    ("co0", "loc & ((IW * (W \\ IW)) | ((W \\ FW) * FW))"),
     ("fr", "(rf^-1 ; co) \\ id"),
     ("fre", "((rf^-1 ; co) \\ id) & ext"),
     ("fri", "((rf^-1 ; co) \\ id) & int"),

@@ -31,7 +31,6 @@ pub struct Evaluator<'m> {
     /// The test that failed in each stage so far.
     failed: [Option<usize>; 3],
     last: Option<usize>,
-    identity: EventSet,
 }
 
 /// The answer for one execution.
@@ -75,7 +74,6 @@ impl<'m> Evaluator<'m> {
             co: None,
             failed: [None; 3],
             last: None,
-            identity: EventSet::empty(0),
         }
     }
 
@@ -90,7 +88,6 @@ impl<'m> Evaluator<'m> {
         }
         let program = self.program.clone().expect("just set");
         self.slots.reset(structure.len(), program.nodes.iter().map(|node| node.kind));
-        self.identity.reset(structure.len());
         (self.rf, self.co) = (None, None);
         for (id, node) in program.nodes.iter().enumerate() {
             let id = id as NodeId;
@@ -110,6 +107,17 @@ impl<'m> Evaluator<'m> {
         self.failed = [None; 3];
         self.failed[0] = self.run(&program, &program.stages[0])?;
         Ok(self.failed[0].is_none())
+    }
+
+    /// Whether the model, on structures like the one bound, forbids every incoherent execution: one with a cycle in
+    /// po-loc | rf | co | fr. Then these need not be tried. False when that is not plain from the axioms.
+    pub fn implies_coherence(&self) -> bool {
+        self.program().implies_coherence()
+    }
+
+    /// Whether any answer depends on co.
+    pub fn depends_on_co(&self) -> bool {
+        self.program().depends_on_co()
     }
 
     /// Takes rf. False if the execution is inconsistent whatever co is.
@@ -153,8 +161,10 @@ impl<'m> Evaluator<'m> {
     /// The axiom that the last check found violated, with its cycle.
     pub fn explain(&mut self) -> Option<Violation> {
         let program = self.program.clone()?;
-        let test = &program.tests[self.last?];
         let axiom = self.axiom(self.last?);
+        let Some(test) = program.tests.get(self.last?) else {
+            return Some(Violation { axiom, property: Property::Empty, cycle: None, pairs: Vec::new() });
+        };
         let mut violation = Violation { axiom, property: test.property, cycle: None, pairs: Vec::new() };
         if program.nodes[test.node as usize].kind == Kind::Set {
             violation.pairs = self.slots.set(test.node).iter().map(|event| (event, event)).collect();
@@ -175,7 +185,11 @@ impl<'m> Evaluator<'m> {
 
     /// The name of an axiom, or its place if it has none.
     pub fn axiom(&self, index: usize) -> String {
-        let test = &self.program.as_ref().expect("a structure is bound").tests[index];
+        let program = self.program.as_ref().expect("a structure is bound");
+        let Some(test) = program.tests.get(index) else {
+            // There was nothing to choose from.
+            return program.choices[index - program.tests.len()].name.to_string();
+        };
         test.name.as_ref().map_or_else(|| format!("{:?}", test.span), |name| name.to_string())
     }
 
@@ -213,7 +227,10 @@ impl<'m> Evaluator<'m> {
     fn choose(&mut self, program: &Program, index: usize, outcome: &mut Outcome) -> Result<(), Diagnostic> {
         let Some(choice) = program.choices.get(index) else { return self.accept(program, outcome) };
         let values = match self.interpret(program, choice.domain.clone())? {
-            Value::Empty => return Ok(()),
+            Value::Empty => {
+                outcome.violated = Some(program.tests.len() + index);
+                return Ok(());
+            }
             Value::Values(values) => values,
             other => {
                 let message = format!("a set of relations is wanted here, found {}", other.describe());
@@ -343,12 +360,8 @@ impl<'m> Evaluator<'m> {
                 self.slots.put(var, slot);
             }
             if !grew {
-                for (id, node) in program.nodes.iter().enumerate() {
-                    if let Op::FixResult(of, which) = node.op
-                        && of == fix
-                    {
-                        self.copy(definition.vars[which], id as NodeId);
-                    }
+                for (&var, &result) in definition.vars.iter().zip(&definition.results) {
+                    self.copy(var, result);
                 }
                 return Ok(None);
             }

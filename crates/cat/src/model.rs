@@ -108,7 +108,7 @@ impl Model {
             variants: vec!["lkmmv2".into()],
             programs: Mutex::new(Vec::new()),
         };
-        model.add_builtin("stdlib.cat")?;
+        model.add_builtin("stdlib.cat", None)?;
         if let Some((file, source)) = bell {
             let parsed = Arc::new(parse(&file, &source)?);
             model.add(&parsed.statements, directory.as_deref())?;
@@ -118,14 +118,14 @@ impl Model {
         Ok(model)
     }
 
-    fn add_builtin(&mut self, name: &str) -> Result<bool, Diagnostic> {
+    fn add_builtin(&mut self, name: &str, directory: Option<&Path>) -> Result<bool, Diagnostic> {
         if self.files.contains_key(name) {
             return Ok(true);
         }
         let Some(source) = builtin::library(name) else { return Ok(false) };
         let parsed = Arc::new(parse(name, source)?);
         self.files.insert(name.to_owned(), parsed.clone());
-        self.add(&parsed.statements, None)?;
+        self.add(&parsed.statements, directory)?;
         Ok(true)
     }
 
@@ -148,7 +148,7 @@ impl Model {
                     self.add(&parsed.statements, directory)?;
                 }
                 _ => {
-                    if !self.add_builtin(name)? {
+                    if !self.add_builtin(name, directory)? {
                         let help = "it is neither beside the model nor one of the built-in files";
                         let message = format!("cannot find the included file `{name}`");
                         return Err(Diagnostic::new(span, message).help(help));

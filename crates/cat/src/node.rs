@@ -95,6 +95,7 @@ pub struct Choice {
 pub struct Fix {
     pub vars: Vec<NodeId>,
     pub bodies: Vec<NodeId>,
+    pub results: Vec<NodeId>,
     /// A test after each round that ends the execution when it fails.
     pub when: Option<usize>,
     pub span: Span,

@@ -4,6 +4,8 @@
 //! for each rf, stage 2 once for each co, stage 3 + i once for each value of the i-th further choice. A failing
 //! test ends its stage at once. Flags come last, for consistent executions only.
 
+mod coherence;
+
 use std::collections::HashMap;
 
 use crate::{
@@ -15,7 +17,7 @@ use crate::{
     statement::Statements,
     structure::Structure,
     symbolic::Builder,
-    value::Stop,
+    value::{Stop, Value},
 };
 
 pub struct Program {
@@ -74,7 +76,7 @@ impl Program {
 }
 
 fn schedule(builder: Builder<'_>, context: Context, shown: Vec<(Name, NodeId, Kind)>) -> Program {
-    let Builder { graph, tests, assumptions, .. } = builder;
+    let Builder { graph, tests, assumptions, bases, .. } = builder;
     let stages = 3 + graph.choices.len();
     let mut scheduler = Scheduler {
         graph: &graph,
@@ -84,12 +86,15 @@ fn schedule(builder: Builder<'_>, context: Context, shown: Vec<(Name, NodeId, Ki
         fixed: vec![false; graph.fixes.len()],
         late: None,
     };
-    let within: Vec<usize> = graph.fixes.iter().filter_map(|fix| fix.when).collect();
     let fatal = |test: &CompiledTest| matches!(test.require, Require::Check | Require::Assert);
     for (index, test) in tests.iter().enumerate().filter(|(_, test)| fatal(test)) {
-        scheduler.emit(test.node, &mut None);
-        if !within.contains(&index) {
-            scheduler.stages[stage(graph.mask(test.node))].push(Step::Test(index));
+        match graph.fixes.iter().find(|fix| fix.when == Some(index)) {
+            // The recursion makes the test itself.
+            Some(fix) => scheduler.emit(fix.results[0], &mut None),
+            None => {
+                scheduler.emit(test.node, &mut None);
+                scheduler.stages[stage(graph.mask(test.node))].push(Step::Test(index));
+            }
         }
     }
     for choice in &graph.choices {
@@ -113,11 +118,10 @@ fn schedule(builder: Builder<'_>, context: Context, shown: Vec<(Name, NodeId, Ki
         })
         .collect();
     let stages = std::mem::take(&mut scheduler.stages);
-    let bases = (graph.nodes.iter().enumerate())
-        .filter_map(|(id, node)| match &node.op {
-            Op::Base(name) => Some((name.clone(), id as NodeId)),
-            Op::Rf => Some(("rf".into(), id as NodeId)),
-            Op::Co => Some(("co".into(), id as NodeId)),
+    let bases = bases
+        .into_iter()
+        .filter_map(|(name, value)| match value {
+            Some(Value::Node(id, _)) => Some((name, id)),
             _ => None,
         })
         .collect();

@@ -176,10 +176,19 @@ impl<'a> Statements<'a> {
             let set = interp.node_of(orders.set.clone(), Kind::Set, span)?;
             if is_writes(interp.builder(), set) {
                 let base = interp.node_of(orders.base.clone(), Kind::Relation, span)?;
+                let given = interp.base(&"co0".into())?;
                 let graph = interp.builder();
                 let co = graph.add(Op::Co, Kind::Relation);
                 let co = graph.restrict(co, Some(set), Some(set));
-                // The order must extend the relation it was asked to extend.
+                // The order must extend the relation it was asked to; the initial and the final writes do by nature.
+                let base = match (given, graph.node(base).op.clone()) {
+                    (Some(Value::Node(id, _)), _) if id == base => graph.empty(Kind::Relation),
+                    (Some(Value::Node(id, _)), Op::Union(parts)) => {
+                        let parts: Vec<NodeId> = parts.into_iter().filter(|&part| part != id).collect();
+                        graph.union(&parts, Kind::Relation)
+                    }
+                    _ => base,
+                };
                 let base = graph.restrict(base, Some(set), Some(set));
                 let missing = graph.difference(base, co, Kind::Relation);
                 let Mode::Symbolic(builder) = &mut interp.mode else { unreachable!("compiling") };

@@ -25,7 +25,8 @@ pub struct Builder<'m> {
     pub assumptions: Vec<(Name, Option<Kind>)>,
     /// Every name in the text of the model.
     pub names: &'m HashSet<Name>,
-    bases: HashMap<Name, Option<Value>>,
+    /// What each name that the model does not bind means.
+    pub bases: HashMap<Name, Option<Value>>,
 }
 
 impl<'m> Builder<'m> {
@@ -263,7 +264,13 @@ impl Interp<'_, '_> {
             let vars: Vec<NodeId> = (kinds.iter().enumerate())
                 .map(|(i, &kind)| graph.add_with(Op::FixVar(fix, i), kind, mask, outer | 1 << fix))
                 .collect();
-            graph.fixes.push(Fix { vars: vars.clone(), bodies: Vec::new(), when: None, span: span.clone() });
+            graph.fixes.push(Fix {
+                vars: vars.clone(),
+                bodies: Vec::new(),
+                results: Vec::new(),
+                when: None,
+                span: span.clone(),
+            });
             let mut inner = env.clone();
             for (((name, _), &var), &kind) in bindings.iter().zip(&vars).zip(&kinds) {
                 inner = inner.with(name.clone(), Value::Node(var, kind));
@@ -294,6 +301,7 @@ impl Interp<'_, '_> {
             let results: Vec<NodeId> = (kinds.iter().enumerate())
                 .map(|(i, &kind)| graph.add_with(Op::FixResult(fix, i), kind, mask, outer))
                 .collect();
+            graph.fixes[fix].results.clone_from(&results);
             if let Some(test) = test {
                 let Mode::Symbolic(builder) = &mut self.mode else { unreachable!("compiling") };
                 builder.tests.push(test);

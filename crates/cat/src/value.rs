@@ -87,6 +87,8 @@ pub enum Primitive {
     FromTo,
     AsTransitive,
     Fail,
+    /// On page tables, which no execution here has.
+    PageTable,
 }
 
 impl Primitive {
@@ -104,6 +106,7 @@ impl Primitive {
             "fromto" => Self::FromTo,
             "as_transitive" => Self::AsTransitive,
             "fail" => Self::Fail,
+            "same-oa" | "at-least-one-writable" => Self::PageTable,
             _ => return None,
         })
     }

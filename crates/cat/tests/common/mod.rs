@@ -122,7 +122,9 @@ impl Structure for Execution {
             "IW" => self.set_of(|(thread, _)| thread.is_none()),
             // Untagged accesses are the weakest ones that race with nothing.
             "RLX" => self.set_of(|(thread, e)| thread.is_some() && e.kind != 'F' && e.tags.is_empty()),
-            "Once" => self.set_of(|(thread, e)| thread.is_some() && e.kind != 'F' && e.tags.is_empty()),
+            "Once" | "ONCE" => {
+                self.set_of(|(thread, e)| thread.is_some() && e.kind != 'F' && e.tags.is_empty())
+            }
             _ => {
                 let used = self.events.iter().any(|(_, e)| e.tags.iter().any(|tag| tag == name));
                 if !used {
@@ -142,6 +144,7 @@ impl Structure for Execution {
             "int" => self.pairs(same_thread),
             "ext" => self.pairs(|a, b| a != b && !same_thread(a, b)),
             "amo" => self.pairs(|a, b| self.events[a].1.update && b == a + 1),
+            "same-value" => self.pairs(|a, b| self.events[a].1.value == self.events[b].1.value),
             "addr" | "data" | "ctrl" => self.pairs(|a, b| {
                 let depends = self.events[b].1.dependency.as_deref() == Some(name);
                 let read_before = (0..b).rev().find(|&i| same_thread(i, b) && self.events[i].1.kind == 'R');

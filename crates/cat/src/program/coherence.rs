@@ -1,0 +1,124 @@
+//! Does a model imply coherence, and does it look at co at all? Read off its compiled form.
+//!
+//! Claim: a yes is proved, a no means nothing. Coherence is acyclic(po-loc | rf | co | fr), for a total co.
+//! Two shapes of axioms give it:
+//! - `acyclic r` with r above po-loc, rf, co and fr;
+//! - `irreflexive h ; e` with h above po-loc and e above (rf | co | fr)+: by Alglave, "A formal hierarchy of weak
+//!   memory models", FMSD 2012, a cycle of po-loc and communications has a sub-cycle of one po-loc step and one
+//!   chain of communications.
+
+use super::Program;
+use crate::{
+    ast::{Property, Require},
+    node::{CO, NodeId, Op},
+};
+
+impl Program {
+    /// Whether every execution that passes the tests is coherent.
+    pub fn implies_coherence(&self) -> bool {
+        implies_coherence(self)
+    }
+
+    /// Whether consistency, flags or undefined behaviour depend on co.
+    pub fn depends_on_co(&self) -> bool {
+        self.tests.iter().any(|test| self.nodes[test.node as usize].mask & CO != 0)
+    }
+}
+
+fn implies_coherence(program: &Program) -> bool {
+    program.tests.iter().filter(|test| test.require == Require::Check && !test.negated).any(|test| match test
+        .property
+    {
+        Property::Acyclic => {
+            let r = test.node;
+            Atom::ALL.iter().all(|&atom| above(program, r, atom))
+        }
+        Property::Irreflexive => match program.nodes[test.node as usize].op {
+            Op::Compose(h, e) => above(program, h, Atom::PoLoc) && communications(program, e),
+            _ => false,
+        },
+        Property::Empty => false,
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Atom {
+    PoLoc,
+    Rf,
+    Co,
+    Fr,
+}
+
+impl Atom {
+    const ALL: [Atom; 4] = [Atom::PoLoc, Atom::Rf, Atom::Co, Atom::Fr];
+}
+
+/// Whether a relation contains (rf | co | fr)+.
+fn communications(program: &Program, id: NodeId) -> bool {
+    match program.nodes[id as usize].op {
+        Op::Plus(inner) | Op::Star(inner) => {
+            [Atom::Rf, Atom::Co, Atom::Fr].iter().all(|&atom| above(program, inner, atom))
+        }
+        Op::Optional(inner) => communications(program, inner),
+        _ => false,
+    }
+}
+
+/// Whether a relation contains the atom, as far as its definition shows.
+fn above(program: &Program, id: NodeId, atom: Atom) -> bool {
+    let op = &program.nodes[id as usize].op;
+    match op {
+        Op::Universe => true,
+        Op::Rf => atom == Atom::Rf,
+        Op::Co => atom == Atom::Co,
+        Op::Base(name) => atom == Atom::PoLoc && &**name == "po",
+        Op::Union(parts) => {
+            parts.iter().any(|&part| above(program, part, atom)) || halves(program, parts, atom)
+        }
+        &(Op::Plus(inner) | Op::Star(inner) | Op::Optional(inner)) => above(program, inner, atom),
+        &Op::Intersection(a, b) => {
+            // All atoms are between accesses to one location.
+            let within = |id: NodeId| above(program, id, atom) || is_base(program, id, "loc");
+            (within(a) && within(b)) && (above(program, a, atom) || above(program, b, atom))
+        }
+        // Co is restricted to the writes where a model chooses it itself.
+        &Op::Restrict(inner, from, to) if atom == Atom::Co => {
+            let writes = |set: Option<NodeId>| set.is_none_or(|set| is_base(program, set, "W"));
+            writes(from) && writes(to) && above(program, inner, atom)
+        }
+        // fr is rf^-1 ; co, with or without the identity: rf^-1 ; co relates no two equal events, a read and a
+        // write, unless an update is a single event, which then follows itself in neither.
+        &Op::Difference(a, b) => is_identity(program, b) && atom == Atom::Fr && above(program, a, atom),
+        &Op::Compose(a, b) => atom == Atom::Fr && is_inverse_rf(program, a) && above(program, b, Atom::Co),
+        _ => false,
+    }
+}
+
+/// Whether the union holds the internal and the external half of the atom.
+fn halves(program: &Program, parts: &[NodeId], atom: Atom) -> bool {
+    let half = |side: &str| {
+        parts.iter().any(|&part| match program.nodes[part as usize].op {
+            Op::Intersection(a, b) => {
+                (is_base(program, a, side) && above(program, b, atom))
+                    || (is_base(program, b, side) && above(program, a, atom))
+            }
+            _ => false,
+        })
+    };
+    half("int") && half("ext")
+}
+
+fn is_base(program: &Program, id: NodeId, name: &str) -> bool {
+    matches!(&program.nodes[id as usize].op, Op::Base(other) if &**other == name)
+}
+
+fn is_identity(program: &Program, id: NodeId) -> bool {
+    program.nodes[id as usize].op == Op::Identity
+}
+
+fn is_inverse_rf(program: &Program, id: NodeId) -> bool {
+    match program.nodes[id as usize].op {
+        Op::Inverse(inner) => program.nodes[inner as usize].op == Op::Rf,
+        _ => false,
+    }
+}
