@@ -36,7 +36,8 @@ impl EventStructure {
         let empty = Relation::empty(len);
         let mut structure = EventStructure {
             len,
-            sets: Vec::with_capacity(24),
+            // Sets of every dialect; the others are there only if some event is in them.
+            sets: ["M", "R", "W", "F", "IW"].map(|name| (name, EventSet::empty(len))).to_vec(),
             threads: Vec::new(),
             cells: Vec::new(),
             po: empty.clone(),
