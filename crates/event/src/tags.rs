@@ -103,10 +103,6 @@ fn riscv_tags(label: &Label, tags: &mut Tags) {
         }
         _ => {}
     }
-    // herd puts both the halves of an AMO and those of a reserved pair in X.
-    if label.rmw() == RmwKind::Exclusive {
-        tags.push("X");
-    }
 }
 
 fn fence_tags(mode: FenceMode, tags: &mut Tags) {

@@ -9,7 +9,8 @@ use crate::state::Frame;
 use crate::taint::Sources;
 use crate::{Fault, FaultKind, Step, ThreadState};
 use porf_event::{
-    Access, BlockReason, DepSet, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value, WriteMode,
+    Access, BlockReason, DepSet, Dialect, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value,
+    WriteMode,
 };
 use porf_ir::{AllocKind, FunctionId, Instr, Operand, Program, Reg, Region, Width, layout};
 use smallvec::SmallVec;
@@ -274,7 +275,10 @@ impl<'p> Interpreter<'p> {
                 }
                 _ => {
                     state.exclusive = None;
-                    finish(state, *status, *success, DepSet::new());
+                    // RISC-V: what is computed from the success code depends on the store
+                    // (RVWMO's syntactic dependencies); elsewhere the code is no data of it.
+                    let riscv = self.program.dialect == Dialect::RiscV;
+                    finish(state, *status, *success, if riscv { read } else { DepSet::new() });
                 }
             },
             Instr::Nondet { dst, .. } | Instr::Create { dst, .. } | Instr::CreatePointer { dst, .. } => {
