@@ -25,6 +25,7 @@ mod models;
 mod node;
 mod ops;
 mod parser;
+mod print;
 mod program;
 mod slots;
 mod statement;
