@@ -1,0 +1,96 @@
+//! From source files to bitcode, with the clang that is there.
+
+use crate::{Error, Options};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What keeps the program as it is written, with line numbers: see the crate's documentation.
+const FLAGS: &[&str] = &[
+    "-O1",
+    "-Xclang",
+    "-disable-llvm-passes",
+    "-g",
+    "-gcolumn-info",
+    "-fno-discard-value-names",
+    "-fno-stack-protector",
+    "-U_FORTIFY_SOURCE",
+    "-emit-llvm",
+    "-c",
+    "-o",
+    "-",
+];
+
+/// The first compiler of this list that runs: `clang`, then the newest `clang-N`.
+pub fn find_clang() -> Option<String> {
+    let versions = (14..=30).rev().map(|version| format!("clang-{version}"));
+    std::iter::once("clang".to_string()).chain(versions).find(|name| runs(name))
+}
+
+/// Writes our headers (`genmc.h`, `porf.h`) to a directory for the compiler to find.
+pub fn include_directory() -> Result<PathBuf, Error> {
+    let directory =
+        std::env::temp_dir().join(format!("porf-include-{}-{}", env!("CARGO_PKG_VERSION"), user()));
+    let fail = |source| Error::Io { file: directory.display().to_string(), source };
+    std::fs::create_dir_all(&directory).map_err(fail)?;
+    for (name, text) in
+        [("porf.h", include_str!("../include/porf.h")), ("genmc.h", include_str!("../include/genmc.h"))]
+    {
+        let path = directory.join(name);
+        if std::fs::read_to_string(&path).is_ok_and(|found| found == text) {
+            continue;
+        }
+        // Written aside and moved into place: another process may be reading.
+        let aside = directory.join(format!("{name}.{}", std::process::id()));
+        std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &path)).map_err(fail)?;
+    }
+    Ok(directory)
+}
+
+pub(crate) fn is_source(path: &Path) -> bool {
+    is_cpp(path) || extension(path) == "c"
+}
+
+pub(crate) fn is_bitcode(path: &Path) -> bool {
+    matches!(extension(path).as_str(), "bc" | "ll")
+}
+
+/// The bitcode (or textual IR) of one file.
+pub(crate) fn bitcode(path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+    let file = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|source| Error::Io { file: file.clone(), source })?;
+    if !is_source(path) {
+        return Ok(bytes);
+    }
+    let clang = match &options.clang {
+        Some(clang) => clang.clone(),
+        None => find_clang().ok_or(Error::NoClang)?,
+    };
+    let mut command = Command::new(&clang);
+    command.arg("-x").arg(if is_cpp(path) { "c++" } else { "c" });
+    command.args(FLAGS).arg("-isystem").arg(include_directory()?);
+    command.args(&options.flags).arg(path).stdin(Stdio::null());
+    let output = command.output().map_err(|source| Error::Io { file: clang, source })?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr).trim_end().to_string();
+        return Err(Error::Compile { file, message });
+    }
+    Ok(output.stdout)
+}
+
+fn is_cpp(path: &Path) -> bool {
+    matches!(extension(path).as_str(), "cc" | "cpp" | "cxx" | "c++")
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+fn runs(name: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|directory| directory.join(name).is_file())
+}
+
+/// Keeps the headers of different users apart.
+fn user() -> String {
+    std::env::var("USER").unwrap_or_else(|_| "user".to_string()).replace('/', "_")
+}

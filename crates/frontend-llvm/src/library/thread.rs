@@ -1,0 +1,372 @@
+//! pthreads, C11 threads and semaphores, built from atomics, the lock instruction and waiting.
+//!
+//! A lock is the 4-byte cell at its address; a thread remembers which locks it holds, so that misuse
+//! is told without events. Condition variables are sequence counters (as futex-based ones are): a
+//! signal increments, a waiter waits for a change. A signal therefore wakes every waiter, which POSIX
+//! allows as spurious wake-ups; a signal that nobody waited for is lost, as it must be. Waiting ends
+//! the thread's part of an execution (`Block`); the engine comes back with another write to read.
+
+use super::asm::Asm;
+use crate::translate::Translator;
+use porf_event::{BlockReason, ReadMode, ThreadId, WriteMode};
+use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, HeldOp, Instr, Operand, RmwOp, layout};
+
+const EBUSY: u64 = 16;
+const EDEADLK: u64 = 35;
+const ETIMEDOUT: u64 = 110;
+/// Where glibc keeps the kind of a mutex: 0 normal, 1 recursive, 2 error-checking.
+const MUTEX_KIND: u64 = 16;
+const WRITER: u64 = 0xffff_ffff;
+
+pub fn create(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("pthread_create", |_| {
+        let mut a = Asm::new("pthread_create", &["thread", "start", "argument"]);
+        let dst = a.reg();
+        let (thread, function, arg) = (a.param(0), a.param(1), a.param(2));
+        a.b.push(Instr::CreatePointer { dst, function, arg });
+        a.store(thread, dst, 8, WriteMode::Plain);
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// Joins, and stores the thread's result in `size` bytes where that is wanted.
+pub fn join(tr: &mut Translator<'_>, size: u8) -> FunctionId {
+    let name = if size == 8 { "pthread_join" } else { "thrd_join" };
+    tr.routine(name, |_| {
+        let mut a = Asm::new(name, &["thread", "result"]);
+        let (thread, result) = (a.param(0), a.param(1));
+        a.b.push(Instr::Join { thread });
+        a.when(result, |a| {
+            let offset = a.bin(BinOp::Mul, thread, 8);
+            let cell = a.add(offset, layout::result_cell(ThreadId(0)));
+            let value = a.load(cell, 8, ReadMode::Plain);
+            a.store(result, value, size, WriteMode::Plain);
+        });
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// `mutex_init(mutex, kind)`.
+pub fn mutex_init(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("mutex_init", |_| {
+        let mut a = Asm::new("mutex_init", &["mutex", "kind"]);
+        let (mutex, kind) = (a.param(0), a.param(1));
+        a.store(mutex, 0, 4, WriteMode::Plain);
+        a.when(kind, |a| {
+            let at = a.add(mutex, MUTEX_KIND);
+            a.store(at, kind, 4, WriteMode::Plain);
+        });
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn mutex_lock(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("mutex_lock", |_| {
+        let mut a = Asm::new("mutex_lock", &["mutex"]);
+        let mutex = a.param(0);
+        let held = a.held(HeldOp::Count, mutex);
+        a.when(held, |a| {
+            let at = a.add(mutex, MUTEX_KIND);
+            let kind = a.load(at, 4, ReadMode::Plain);
+            let recursive = a.cmp(CmpOp::Eq, kind, 1);
+            a.when(recursive, |a| {
+                a.held(HeldOp::Acquire, mutex);
+                a.give(0);
+            });
+            let checks = a.cmp(CmpOp::Eq, kind, 2);
+            a.when(checks, |a| a.give(EDEADLK));
+            a.fail(FaultKind::Lock, "the thread locks a mutex that it holds already, and waits for itself");
+        });
+        a.b.push(Instr::Lock { address: mutex });
+        a.held(HeldOp::Acquire, mutex);
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// Returns `busy` where the mutex is taken.
+pub fn mutex_trylock(tr: &mut Translator<'_>, busy: u64) -> FunctionId {
+    let name = if busy == EBUSY { "mutex_trylock" } else { "mtx_trylock" };
+    tr.routine(name, |_| {
+        let mut a = Asm::new(name, &["mutex"]);
+        let mutex = a.param(0);
+        let held = a.held(HeldOp::Count, mutex);
+        a.when(held, |a| {
+            let at = a.add(mutex, MUTEX_KIND);
+            let kind = a.load(at, 4, ReadMode::Plain);
+            let recursive = a.cmp(CmpOp::Eq, kind, 1);
+            a.when(recursive, |a| {
+                a.held(HeldOp::Acquire, mutex);
+                a.give(0);
+            });
+            a.give(busy);
+        });
+        let dst = a.reg();
+        a.b.push(Instr::TryLock { dst, address: mutex });
+        a.when(dst.into(), |a| {
+            a.held(HeldOp::Acquire, mutex);
+            a.give(0);
+        });
+        a.give(busy);
+        a.finish()
+    })
+}
+
+pub fn mutex_unlock(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("mutex_unlock", |_| {
+        let mut a = Asm::new("mutex_unlock", &["mutex"]);
+        let mutex = a.param(0);
+        let held = a.held(HeldOp::Release, mutex);
+        a.unless(held, |a| a.fail(FaultKind::Lock, "unlock of a lock that the thread does not hold"));
+        let last = a.cmp(CmpOp::Eq, held, 1);
+        a.when(last, |a| a.b.push(Instr::Unlock { address: mutex }));
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn mutex_destroy(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("mutex_destroy", |_| {
+        let mut a = Asm::new("mutex_destroy", &["mutex"]);
+        let mutex = a.param(0);
+        let held = a.held(HeldOp::Count, mutex);
+        a.when(held, |a| a.fail(FaultKind::Lock, "destruction of a lock that the thread holds"));
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn cond_signal(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("cond_signal", |_| {
+        let mut a = Asm::new("cond_signal", &["condition"]);
+        let condition = a.param(0);
+        a.fetch(RmwOp::Add, condition, 1, (ReadMode::Relaxed, WriteMode::Release));
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// `timeout` is what a wait that may end by itself returns then, 0 if it may not.
+pub fn cond_wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
+    let (lock, unlock) = (mutex_lock(tr), mutex_unlock(tr));
+    let name = format!("cond_wait {timeout}");
+    tr.routine(&name, |_| {
+        let mut a = Asm::new("cond_wait", &["condition", "mutex"]);
+        let (condition, mutex) = (a.param(0), a.param(1));
+        let before = a.load(condition, 4, ReadMode::Relaxed);
+        a.call(unlock, &[mutex]);
+        if timeout != 0 {
+            let dst = a.reg();
+            a.b.push(Instr::Nondet { dst, options: 2 });
+            a.when(dst.into(), |a| {
+                a.call(lock, &[mutex]);
+                a.give(timeout);
+            });
+        }
+        let now = a.load(condition, 4, ReadMode::Acquire);
+        let same = a.cmp(CmpOp::Eq, now, before);
+        a.when(same, |a| a.block(BlockReason::Spin));
+        a.call(lock, &[mutex]);
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn timed_out(c11: bool) -> u64 {
+    if c11 { 4 } else { ETIMEDOUT }
+}
+
+/// Readers count up from 0, a writer is all ones. `waits`: else `EBUSY`.
+pub fn rwlock_read(tr: &mut Translator<'_>, waits: bool) -> FunctionId {
+    let name = if waits { "rwlock_rdlock" } else { "rwlock_tryrdlock" };
+    tr.routine(name, |_| {
+        let mut a = Asm::new(name, &["lock"]);
+        let lock = a.param(0);
+        let readers = a.load(lock, 4, ReadMode::Relaxed);
+        let taken = a.cmp(CmpOp::Eq, readers, WRITER);
+        a.when(taken, |a| if waits { a.block(BlockReason::Lock) } else { a.give(EBUSY) });
+        let more = a.add(readers, 1);
+        let old = a.cas(lock, readers, more);
+        let other = a.cmp(CmpOp::Ne, old, readers);
+        a.when(other, |a| a.block(BlockReason::Spin));
+        a.held(HeldOp::Acquire, lock);
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn rwlock_write(tr: &mut Translator<'_>, waits: bool) -> FunctionId {
+    let name = if waits { "rwlock_wrlock" } else { "rwlock_trywrlock" };
+    tr.routine(name, |_| {
+        let mut a = Asm::new(name, &["lock"]);
+        let lock = a.param(0);
+        if waits {
+            let held = a.held(HeldOp::Count, lock);
+            a.when(held, |a| {
+                a.fail(
+                    FaultKind::Lock,
+                    "the thread locks for writing what it holds already, and waits for itself",
+                )
+            });
+        }
+        let old = a.cas(lock, Operand::Const(0), WRITER);
+        a.when(old, |a| if waits { a.block(BlockReason::Lock) } else { a.give(EBUSY) });
+        a.held(HeldOp::Acquire, lock);
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn rwlock_unlock(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("rwlock_unlock", |_| {
+        let mut a = Asm::new("rwlock_unlock", &["lock"]);
+        let lock = a.param(0);
+        let held = a.held(HeldOp::Release, lock);
+        a.unless(held, |a| a.fail(FaultKind::Lock, "unlock of a lock that the thread does not hold"));
+        let now = a.load(lock, 4, ReadMode::Relaxed);
+        let writer = a.cmp(CmpOp::Eq, now, WRITER);
+        a.when(writer, |a| {
+            a.store(lock, 0, 4, WriteMode::Release);
+            a.give(0);
+        });
+        a.fetch(RmwOp::Sub, lock, 1, (ReadMode::Relaxed, WriteMode::Release));
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// The number of threads at the address, how many came so far 4 bytes behind it.
+pub fn barrier_init(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("barrier_init", |_| {
+        let mut a = Asm::new("barrier_init", &["barrier", "count"]);
+        let (barrier, count) = (a.param(0), a.param(1));
+        a.store(barrier, count, 4, WriteMode::Plain);
+        let arrived = a.add(barrier, 4);
+        a.store(arrived, 0, 4, WriteMode::Plain);
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn barrier_wait(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("barrier_wait", |_| {
+        let mut a = Asm::new("barrier_wait", &["barrier"]);
+        let barrier = a.param(0);
+        let count = a.load(barrier, 4, ReadMode::Plain);
+        let arrived = a.add(barrier, 4);
+        let before = a.fetch(RmwOp::Add, arrived, 1, (ReadMode::Acquire, WriteMode::Release));
+        let now = a.add(before, 1);
+        let rest = a.bin(BinOp::URem, now, count);
+        // The last one gets PTHREAD_BARRIER_SERIAL_THREAD.
+        a.unless(rest, |a| a.give(0xffff_ffff));
+        let round = a.bin(BinOp::UDiv, before, count);
+        let seen = a.load(arrived, 4, ReadMode::Acquire);
+        let seen = a.bin(BinOp::UDiv, seen, count);
+        let same = a.cmp(CmpOp::Eq, seen, round);
+        a.when(same, |a| a.block(BlockReason::Spin));
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// 0 not yet, 1 under way, 2 done.
+pub fn once(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("once", |_| {
+        let mut a = Asm::new("once", &["control", "routine"]);
+        let (control, pointer) = (a.param(0), a.param(1));
+        let old = a.cas(control, Operand::Const(0), 1);
+        a.unless(old, |a| {
+            a.b.push(Instr::CallPointer { pointer, args: [].into(), dst: None });
+            a.store(control, 2, 4, WriteMode::Release);
+            a.give(0);
+        });
+        let done = a.cmp(CmpOp::Eq, old, 2);
+        a.when(done, |a| a.give(0));
+        let now = a.load(control, 4, ReadMode::Acquire);
+        let done = a.cmp(CmpOp::Eq, now, 2);
+        a.unless(done, |a| a.block(BlockReason::Spin));
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn semaphore_wait(tr: &mut Translator<'_>, waits: bool) -> FunctionId {
+    let name = if waits { "sem_wait" } else { "sem_trywait" };
+    tr.routine(name, |_| {
+        let mut a = Asm::new(name, &["semaphore"]);
+        let semaphore = a.param(0);
+        let count = a.load(semaphore, 4, ReadMode::Relaxed);
+        a.unless(count, |a| if waits { a.block(BlockReason::Lock) } else { a.give(0xffff_ffff) });
+        let less = a.bin(BinOp::Sub, count, 1);
+        let old = a.cas(semaphore, count, less);
+        let other = a.cmp(CmpOp::Ne, old, count);
+        a.when(other, |a| a.block(BlockReason::Spin));
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn semaphore_post(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("sem_post", |_| {
+        let mut a = Asm::new("sem_post", &["semaphore"]);
+        let semaphore = a.param(0);
+        a.fetch(RmwOp::Add, semaphore, 1, (ReadMode::Acquire, WriteMode::Release));
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// How many keys of thread-specific data there may be.
+const KEYS: u64 = 64;
+
+pub fn key_create(tr: &mut Translator<'_>) -> FunctionId {
+    let counter = Operand::Const(tr.library_global("pthread keys", 4));
+    tr.routine("key_create", |_| {
+        let mut a = Asm::new("key_create", &["key", "destructor"]);
+        let (key, destructor) = (a.param(0), a.param(1));
+        a.when(destructor, |a| {
+            a.fail(FaultKind::Unsupported, "a destructor of thread-specific data is not supported")
+        });
+        let number = a.fetch(RmwOp::Add, counter, 1, (ReadMode::Relaxed, WriteMode::Relaxed));
+        let fits = a.cmp(CmpOp::Ult, number, KEYS);
+        a.unless(fits, |a| a.give(11));
+        a.store(key, number, 4, WriteMode::Plain);
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// The address of this thread's value for a key.
+fn specific(a: &mut Asm, values: u32, key: Operand) -> Operand {
+    let dst = a.reg();
+    a.b.push(Instr::ThreadLocalAddress { dst, index: values });
+    let offset = a.bin(BinOp::Mul, key, 8);
+    a.bin(BinOp::Add, dst.into(), offset)
+}
+
+pub fn getspecific(tr: &mut Translator<'_>) -> FunctionId {
+    let values = tr.library_local("pthread keys", 8 * KEYS as usize);
+    tr.routine("getspecific", |_| {
+        let mut a = Asm::new("getspecific", &["key"]);
+        let key = a.param(0);
+        let at = specific(&mut a, values, key);
+        let value = a.load(at, 8, ReadMode::Plain);
+        a.give(value);
+        a.finish()
+    })
+}
+
+pub fn setspecific(tr: &mut Translator<'_>) -> FunctionId {
+    let values = tr.library_local("pthread keys", 8 * KEYS as usize);
+    tr.routine("setspecific", |_| {
+        let mut a = Asm::new("setspecific", &["key", "value"]);
+        let (key, value) = (a.param(0), a.param(1));
+        let at = specific(&mut a, values, key);
+        a.store(at, value, 8, WriteMode::Plain);
+        a.give(0);
+        a.finish()
+    })
+}

@@ -1,0 +1,158 @@
+//! Calls: direct, through pointers, variadic, to the library, inline assembly.
+
+use super::function::Body;
+use super::types::{self, Unsupported};
+use crate::library;
+use crate::module::{TypeKind, Value, ValueKind};
+use porf_event::{FenceMode, WriteMode};
+use porf_ir::{Instr, Operand, Reg};
+
+impl<'m> Body<'_, 'm> {
+    pub fn call(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let mut callee = i.callee();
+        while callee.kind() == ValueKind::Alias {
+            callee = callee.aliasee();
+        }
+        match callee.kind() {
+            ValueKind::InlineAsm => self.assembly(i, callee.inline_asm()),
+            ValueKind::Function if callee.name().starts_with("llvm.") => self.intrinsic(i, callee.name()),
+            ValueKind::Function if callee.is_declaration() => {
+                let args = self.library_arguments(i)?;
+                let result = library::call(self, callee.name(), &args)?;
+                self.set_result(i, result)
+            }
+            ValueKind::Function => {
+                let function = self.tr.function_id(callee)?;
+                let variadic = callee.value_type().is_variadic();
+                let fixed = callee.value_type().param_count() as usize;
+                let mut args = self.arguments(i, fixed, variadic)?;
+                // A call that disagrees with the definition (old C): missing arguments are 0.
+                let expected = self.tr.program.functions[function.0 as usize].params as usize;
+                args.resize(expected, Operand::Const(0));
+                let dst = self.call_result(i);
+                self.b.push(Instr::Call { function, args: args.into(), dst });
+                Ok(())
+            }
+            _ => {
+                let pointer = self.word(callee)?;
+                let ty = i.callee_type();
+                let args = self.arguments(i, ty.param_count() as usize, ty.is_variadic())?;
+                let dst = self.call_result(i);
+                self.b.push(Instr::CallPointer { pointer, args: args.into(), dst });
+                Ok(())
+            }
+        }
+    }
+
+    /// Registers for what a call returns.
+    fn call_result(&mut self, i: Value<'m>) -> Option<Reg> {
+        if i.ty().kind() == TypeKind::Void {
+            return None;
+        }
+        let row = self.fresh(i);
+        let first = match row.first() {
+            Some(Operand::Reg(first)) => Some(*first),
+            _ => None,
+        };
+        self.set(i, row);
+        first
+    }
+
+    fn set_result(&mut self, i: Value<'m>, result: Vec<Operand>) -> Result<(), Unsupported> {
+        let expected = match i.ty().kind() {
+            TypeKind::Void => 0,
+            _ => types::words(self.tr.module, i.ty())?.len(),
+        };
+        let mut result = result;
+        result.resize(expected, Operand::Const(0));
+        if expected > 0 {
+            self.set(i, result);
+        }
+        Ok(())
+    }
+
+    /// The words of the arguments; of a variadic call the last is the address of the variable ones.
+    fn arguments(&mut self, i: Value<'m>, fixed: usize, variadic: bool) -> Result<Vec<Operand>, Unsupported> {
+        let all = i.arguments();
+        let mut words = Vec::new();
+        for (index, argument) in all.iter().enumerate().take(fixed) {
+            match i.param_type_attribute(index as u32, "byval") {
+                Some(ty) => words.push(self.by_value(*argument, ty)?),
+                None => words.extend(self.words(*argument)?),
+            }
+        }
+        if variadic {
+            let rest: Vec<(usize, Value<'m>)> = all.into_iter().enumerate().skip(fixed).collect();
+            words.push(self.variable_arguments(i, &rest)?);
+        }
+        Ok(words)
+    }
+
+    /// Arguments for a function of the library: variable ones, if any, behind the address.
+    fn library_arguments(&mut self, i: Value<'m>) -> Result<Vec<Operand>, Unsupported> {
+        let ty = i.callee_type();
+        // Functions declared without a prototype look variadic.
+        let variadic = ty.is_variadic() && ty.param_count() > 0;
+        let fixed = if variadic { ty.param_count() as usize } else { i.arguments().len() };
+        self.arguments(i, fixed, variadic)
+    }
+
+    /// Writes variable arguments as the x86-64 ABI lays out the stack; their address.
+    fn variable_arguments(
+        &mut self,
+        i: Value<'m>,
+        rest: &[(usize, Value<'m>)],
+    ) -> Result<Operand, Unsupported> {
+        if rest.is_empty() {
+            return Ok(Operand::Const(0));
+        }
+        let mut offset = 0u64;
+        let mut places = Vec::new();
+        for (index, argument) in rest {
+            let by_value = i.param_type_attribute(*index as u32, "byval");
+            let ty = by_value.unwrap_or(argument.ty());
+            if self.tr.module.align_of(ty) > 8 {
+                offset = offset.next_multiple_of(16);
+            }
+            places.push((offset, by_value));
+            offset += self.tr.module.size_of(ty).next_multiple_of(8);
+        }
+        let area = self.b.register("");
+        self.b.push(Instr::Local { dst: area, size: Operand::Const(offset) });
+        for ((_, argument), (offset, by_value)) in rest.iter().zip(places) {
+            let at = self.add(area.into(), offset);
+            if let Some(ty) = by_value {
+                let from = self.word(*argument)?;
+                let length = Operand::Const(self.tr.module.size_of(ty));
+                self.copy(at, from, length, &[*argument], 8)?;
+                continue;
+            }
+            let cells = types::words(self.tr.module, argument.ty())?;
+            let values = self.words(*argument)?;
+            for (cell, value) in cells.iter().zip(values) {
+                let address = self.add(at, cell.offset);
+                // The whole slot, so that nobody finds a part of it uninitialised.
+                self.b.push(Instr::Store { address, value, size: 8, mode: WriteMode::Plain });
+            }
+        }
+        Ok(area.into())
+    }
+
+    fn assembly(&mut self, i: Value<'m>, text: &str) -> Result<(), Unsupported> {
+        let code: Vec<&str> =
+            text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()).collect();
+        let is_known = |line: &str| matches!(line, "pause" | "nop" | "rep" | "yield" | "rep nop");
+        match code.as_slice() {
+            ["mfence" | "lock addl $$0,0(%rsp)" | "lock; addl $$0,0(%rsp)"] => {
+                self.b.push(Instr::Fence { mode: FenceMode::SeqCst });
+            }
+            lines if lines.iter().all(|line| is_known(line)) => {}
+            _ => return Err(format!("inline assembly `{}`", text.escape_debug())),
+        }
+        if i.ty().kind() == TypeKind::Void {
+            Ok(())
+        } else {
+            Err("inline assembly with a result".to_string())
+        }
+    }
+}

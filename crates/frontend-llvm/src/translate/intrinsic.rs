@@ -1,0 +1,248 @@
+//! LLVM's intrinsic functions.
+
+use super::function::Body;
+use super::types::{self, Unsupported};
+use crate::module::{Opcode, TypeKind, Value};
+use porf_event::{ReadMode, WriteMode};
+use porf_ir::{BinOp, FaultKind, FloatOp, Instr, IntOp, MathOp, Operand, Precision, Width};
+
+impl<'m> Body<'_, 'm> {
+    pub fn intrinsic(&mut self, i: Value<'m>, name: &str) -> Result<(), Unsupported> {
+        let args = i.arguments();
+        // "llvm.memcpy.p0.p0.i64" -> "memcpy"; "llvm.sadd.with.overflow.i32" -> "sadd"
+        let parts: Vec<&str> = name.split('.').skip(1).collect();
+        match parts.as_slice() {
+            ["dbg" | "assume" | "donothing" | "prefetch" | "var" | "invariant" | "annotation", ..]
+            | ["experimental", "noalias", ..]
+            | ["lifetime", "end", ..]
+            | ["va_end", ..]
+            | ["stackrestore", ..] => Ok(()),
+            ["stacksave", ..] => {
+                self.set(i, vec![Operand::Const(0)]);
+                Ok(())
+            }
+            ["lifetime", "start", ..] => {
+                let address = args[args.len() - 1];
+                if address.opcode() == Opcode::Alloca {
+                    let length = self.tr.module.size_of(address.allocated_type());
+                    let address = self.word(address)?;
+                    self.b.push(Instr::Forget { address, length: Operand::Const(length) });
+                }
+                Ok(())
+            }
+            ["memcpy" | "memmove", ..] => {
+                let (to, from, length) = (self.word(args[0])?, self.word(args[1])?, self.word(args[2])?);
+                self.copy(to, from, length, &args[..2], 8)
+            }
+            ["memset", ..] => {
+                let (to, byte, length) = (self.word(args[0])?, self.word(args[1])?, self.word(args[2])?);
+                self.fill(to, byte, length, &args[..1], 8)
+            }
+            ["trap" | "ubsantrap", ..] => {
+                self.fail(FaultKind::Abort, "the program traps");
+                Ok(())
+            }
+            ["debugtrap", ..] => Ok(()),
+            ["expect" | "launder" | "strip" | "ssa", ..] => {
+                let words = self.words(args[0])?;
+                self.set(i, words);
+                Ok(())
+            }
+            ["objectsize", ..] => {
+                // "unknown"
+                let least = self.tr.constant_word(args[1])? != 0;
+                self.set(i, vec![Operand::Const(if least { 0 } else { u64::MAX })]);
+                Ok(())
+            }
+            ["is", "constant", ..] => {
+                self.set(i, vec![Operand::Const(0)]);
+                Ok(())
+            }
+            ["threadlocal", "address", ..] => {
+                let words = self.words(args[0])?;
+                self.set(i, words);
+                Ok(())
+            }
+            ["returnaddress" | "frameaddress", ..] => {
+                self.set(i, vec![Operand::Const(0)]);
+                Ok(())
+            }
+            ["va_start", ..] => self.va_start(args[0]),
+            ["va_copy", ..] => {
+                let (to, from) = (self.word(args[0])?, self.word(args[1])?);
+                for (offset, size) in [(0, 4), (4, 4), (8, 8), (16, 8)] {
+                    let (source, target) = (self.add(from, offset), self.add(to, offset));
+                    let dst = self.b.register("");
+                    self.b.push(Instr::Load { dst, address: source, size, mode: ReadMode::Plain });
+                    self.b.push(Instr::Store {
+                        address: target,
+                        value: dst.into(),
+                        size,
+                        mode: WriteMode::Plain,
+                    });
+                }
+                Ok(())
+            }
+            ["ctpop", ..] => self.integer(i, IntOp::PopCount),
+            ["ctlz", ..] => self.integer(i, IntOp::LeadingZeros),
+            ["cttz", ..] => self.integer(i, IntOp::TrailingZeros),
+            ["bswap", ..] => self.integer(i, IntOp::ByteSwap),
+            ["bitreverse", ..] => self.integer(i, IntOp::BitReverse),
+            ["abs", ..] => self.integer(i, IntOp::Abs),
+            ["smax", ..] => self.integer(i, IntOp::SMax),
+            ["smin", ..] => self.integer(i, IntOp::SMin),
+            ["umax", ..] => self.integer(i, IntOp::UMax),
+            ["umin", ..] => self.integer(i, IntOp::UMin),
+            ["uadd", "sat", ..] => self.integer(i, IntOp::UAddSat),
+            ["sadd", "sat", ..] => self.integer(i, IntOp::SAddSat),
+            ["usub", "sat", ..] => self.integer(i, IntOp::USubSat),
+            ["ssub", "sat", ..] => self.integer(i, IntOp::SSubSat),
+            ["uadd", "with", ..] => self.overflow(i, BinOp::Add, IntOp::UAddOverflows),
+            ["sadd", "with", ..] => self.overflow(i, BinOp::Add, IntOp::SAddOverflows),
+            ["usub", "with", ..] => self.overflow(i, BinOp::Sub, IntOp::USubOverflows),
+            ["ssub", "with", ..] => self.overflow(i, BinOp::Sub, IntOp::SSubOverflows),
+            ["umul", "with", ..] => self.overflow(i, BinOp::Mul, IntOp::UMulOverflows),
+            ["smul", "with", ..] => self.overflow(i, BinOp::Mul, IntOp::SMulOverflows),
+            ["fshl" | "fshr", ..] => self.funnel(i, parts[0] == "fshl"),
+            ["fmuladd" | "fma", ..] => self.multiply_add(i),
+            [math, ..] => match float_operation(math) {
+                Some(op) => self.float_call(i, op),
+                None => Err(format!("intrinsic {name}")),
+            },
+            [] => Err(format!("intrinsic {name}")),
+        }
+    }
+
+    fn va_start(&mut self, list: Value<'m>) -> Result<(), Unsupported> {
+        let list = self.word(list)?;
+        let area = self.varargs.ok_or("va_start outside a variadic function")?;
+        // Both register areas count as used up: every argument is on the stack.
+        for (offset, size, value) in [
+            (0, 4, Operand::Const(48)),
+            (4, 4, Operand::Const(176)),
+            (8, 8, area.into()),
+            (16, 8, Operand::Const(0)),
+        ] {
+            let address = self.add(list, offset);
+            self.b.push(Instr::Store { address, value, size, mode: WriteMode::Plain });
+        }
+        Ok(())
+    }
+
+    fn integer(&mut self, i: Value<'m>, op: IntOp) -> Result<(), Unsupported> {
+        let args = i.arguments();
+        let word = types::scalar(self.tr.module, types::lane(i.ty()))?;
+        let a = self.words(args[0])?;
+        let b = match op {
+            // Their second argument is a flag.
+            IntOp::LeadingZeros | IntOp::TrailingZeros | IntOp::Abs => a.clone(),
+            _ if args.len() > 1 => self.words(args[1])?,
+            _ => a.clone(),
+        };
+        let row = self.fresh(i);
+        for ((dst, a), b) in row.iter().zip(a).zip(b) {
+            let dst = super::instruction::register(*dst);
+            self.b.push(Instr::Math { dst, op: MathOp::Integer(op, word.width()), a, b });
+        }
+        self.set(i, row);
+        Ok(())
+    }
+
+    fn overflow(&mut self, i: Value<'m>, op: BinOp, overflows: IntOp) -> Result<(), Unsupported> {
+        let args = i.arguments();
+        let width = self.scalar(args[0])?.width();
+        let (a, b) = (self.word(args[0])?, self.word(args[1])?);
+        let result = self.bin(op, width, a, b);
+        let flag = self.b.register("");
+        self.b.push(Instr::Math { dst: flag, op: MathOp::Integer(overflows, width), a, b });
+        self.set(i, vec![result, flag.into()]);
+        Ok(())
+    }
+
+    /// Shifts two words as one and takes the upper (left) or lower (right) half.
+    fn funnel(&mut self, i: Value<'m>, left: bool) -> Result<(), Unsupported> {
+        let args = i.arguments();
+        let width = self.scalar(i)?.width();
+        let (high, low, by) = (self.word(args[0])?, self.word(args[1])?, self.word(args[2])?);
+        let bits = Operand::Const(width.0.into());
+        let by = self.bin(BinOp::URem, width, by, bits);
+        let rest = self.bin(BinOp::Sub, Width::W64, bits, by);
+        // Shifted in two steps, since a shift by all bits is not defined.
+        let (shift, back) = if left { (BinOp::Shl, BinOp::LShr) } else { (BinOp::LShr, BinOp::Shl) };
+        let (main, other) = if left { (high, low) } else { (low, high) };
+        let rest = self.bin(BinOp::Sub, Width::W64, rest, Operand::Const(1));
+        let main = self.bin(shift, width, main, by);
+        let other = self.bin(back, width, other, Operand::Const(1));
+        let other = self.bin(back, width, other, rest);
+        let result = self.bin(BinOp::Or, width, main, other);
+        self.set(i, vec![result]);
+        Ok(())
+    }
+
+    /// As two operations: clang lets the machine choose, and x86-64 without FMA does the same.
+    fn multiply_add(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let args = i.arguments();
+        let precision = self.precision(i)?;
+        let (a, b, c) = (self.words(args[0])?, self.words(args[1])?, self.words(args[2])?);
+        let row = self.fresh(i);
+        for (((dst, a), b), c) in row.iter().zip(a).zip(b).zip(c) {
+            let product = self.b.register("");
+            self.b.push(Instr::Math { dst: product, op: MathOp::Float(FloatOp::Mul, precision), a, b });
+            let dst = super::instruction::register(*dst);
+            let op = MathOp::Float(FloatOp::Add, precision);
+            self.b.push(Instr::Math { dst, op, a: product.into(), b: c });
+        }
+        self.set(i, row);
+        Ok(())
+    }
+
+    fn float_call(&mut self, i: Value<'m>, op: FloatOp) -> Result<(), Unsupported> {
+        let args = i.arguments();
+        let precision = self.precision(i)?;
+        let a = self.words(args[0])?;
+        let b = if args.len() > 1 { self.words(args[1])? } else { a.clone() };
+        let row = self.fresh(i);
+        for ((dst, a), b) in row.iter().zip(a).zip(b) {
+            let dst = super::instruction::register(*dst);
+            self.b.push(Instr::Math { dst, op: MathOp::Float(op, precision), a, b });
+        }
+        self.set(i, row);
+        Ok(())
+    }
+
+    fn precision(&self, i: Value<'m>) -> Result<Precision, Unsupported> {
+        match types::lane(i.ty()).kind() {
+            TypeKind::Float => Ok(Precision::Single),
+            TypeKind::Double => Ok(Precision::Double),
+            _ => Err(format!("floating-point type {}", i.ty().print())),
+        }
+    }
+}
+
+/// The operation with this name, in LLVM and in C's `<math.h>`.
+pub fn float_operation(name: &str) -> Option<FloatOp> {
+    Some(match name {
+        "fabs" => FloatOp::Abs,
+        "sqrt" => FloatOp::Sqrt,
+        "floor" => FloatOp::Floor,
+        "ceil" => FloatOp::Ceil,
+        "trunc" => FloatOp::Trunc,
+        "round" => FloatOp::Round,
+        "rint" | "nearbyint" | "roundeven" => FloatOp::RoundEven,
+        "minnum" | "fmin" => FloatOp::Min,
+        "maxnum" | "fmax" => FloatOp::Max,
+        "copysign" => FloatOp::CopySign,
+        "pow" => FloatOp::Pow,
+        "exp" => FloatOp::Exp,
+        "exp2" => FloatOp::Exp2,
+        "log" => FloatOp::Log,
+        "log2" => FloatOp::Log2,
+        "log10" => FloatOp::Log10,
+        "sin" => FloatOp::Sin,
+        "cos" => FloatOp::Cos,
+        "tan" => FloatOp::Tan,
+        "fmod" => FloatOp::Rem,
+        "atan2" => FloatOp::Atan2,
+        _ => return None,
+    })
+}

@@ -1,0 +1,380 @@
+//! Memory: variables, loads and stores, atomics, copies.
+
+use super::function::Body;
+use super::types::{self, Unsupported, Word};
+use crate::module::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
+use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
+use porf_ir::{AllocKind, BinOp, CmpOp, Instr, Operand, Reg, RmwOp, Width};
+
+impl<'m> Body<'_, 'm> {
+    pub fn alloca(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let each = self.tr.module.size_of(i.allocated_type());
+        let count = self.word(i.operand(0))?;
+        let size = self.bin(BinOp::Mul, Width::W64, count, Operand::Const(each));
+        let shared = self.tr.escapes.escapes(i);
+        let dst = self.result(i);
+        if shared {
+            let align = i.alignment().max(1);
+            self.b.push(Instr::Alloc { dst, size, align, kind: AllocKind::Stack });
+            // When the entry function returns, the program ends. A variable of a block inside the
+            // function is made anew each time and ends with its last instance.
+            let in_first_block = i.function().blocks().next() == Some(i.block());
+            if !self.is_entry && in_first_block {
+                self.shared_locals.push(dst);
+            }
+        } else {
+            self.b.push(Instr::Local { dst, size });
+        }
+        Ok(())
+    }
+
+    pub fn load(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let address = self.word(i.operand(0))?;
+        let words = types::words(self.tr.module, i.ty())?;
+        let mode = read_mode(i.ordering());
+        if mode.is_atomic() && words.len() != 1 {
+            return Err(format!("an atomic access of type {}", i.ty().print()));
+        }
+        let row = self.load_words(address, &words, mode)?;
+        self.set(i, row);
+        Ok(())
+    }
+
+    pub fn store(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let values = self.words(i.operand(0))?;
+        let address = self.word(i.operand(1))?;
+        let words = types::words(self.tr.module, i.operand(0).ty())?;
+        let mode = write_mode(i.ordering());
+        if mode.is_atomic() && words.len() != 1 {
+            return Err(format!("an atomic access of type {}", i.operand(0).ty().print()));
+        }
+        // A store of an undefined value leaves what is there, which is as good as any.
+        if i.operand(0).is_undef() && !mode.is_atomic() {
+            return Ok(());
+        }
+        self.store_words(address, &words, &values, mode)
+    }
+
+    pub fn load_words(
+        &mut self,
+        address: Operand,
+        words: &[Word],
+        mode: ReadMode,
+    ) -> Result<Vec<Operand>, Unsupported> {
+        let mut row = Vec::new();
+        for word in words {
+            let size = word.size()?;
+            let at = self.add(address, word.offset);
+            let dst = self.b.register("");
+            self.b.push(Instr::Load { dst, address: at, size, mode });
+            row.push(dst.into());
+        }
+        Ok(row)
+    }
+
+    fn store_words(
+        &mut self,
+        address: Operand,
+        words: &[Word],
+        values: &[Operand],
+        mode: WriteMode,
+    ) -> Result<(), Unsupported> {
+        for (word, value) in words.iter().zip(values) {
+            let size = word.size()?;
+            let at = self.add(address, word.offset);
+            self.b.push(Instr::Store { address: at, value: *value, size, mode });
+        }
+        Ok(())
+    }
+
+    pub fn gep(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let mut address = self.word(i.operand(0))?;
+        let mut ty = i.gep_source_type();
+        let mut constant = 0u64;
+        for at in 1..i.operand_count() {
+            let operand = i.operand(at);
+            if at > 1 && ty.kind() == TypeKind::Struct {
+                let index = self.tr.constant_word(operand)? as u32;
+                constant = constant.wrapping_add(self.tr.module.offset_of(ty, index));
+                ty = ty.field(index);
+                continue;
+            }
+            if at > 1 {
+                ty = ty.element();
+            }
+            let size = self.tr.module.size_of(ty);
+            let width = self.scalar(operand)?.width();
+            match self.word(operand)? {
+                Operand::Const(index) => {
+                    constant = constant.wrapping_add((width.signed(index) as u64).wrapping_mul(size));
+                }
+                index => {
+                    let index = if width.0 < 64 {
+                        let dst = self.b.register("");
+                        self.b.push(Instr::SignExtend { dst, from: width, src: index });
+                        dst.into()
+                    } else {
+                        index
+                    };
+                    let scaled = match size {
+                        1 => index,
+                        size => self.bin(BinOp::Mul, Width::W64, index, Operand::Const(size)),
+                    };
+                    address = self.bin(BinOp::Add, Width::W64, address, scaled);
+                }
+            }
+        }
+        let address = self.add(address, constant);
+        self.set(i, vec![address]);
+        Ok(())
+    }
+
+    pub fn fence(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        if i.is_single_thread() {
+            return Ok(());
+        }
+        let mode = match i.ordering() {
+            Ordering::Acquire => FenceMode::Acquire,
+            Ordering::Release => FenceMode::Release,
+            Ordering::AcqRel => FenceMode::AcqRel,
+            Ordering::SeqCst => FenceMode::SeqCst,
+            Ordering::NotAtomic | Ordering::Relaxed => return Ok(()),
+        };
+        self.b.push(Instr::Fence { mode });
+        Ok(())
+    }
+
+    pub fn cmpxchg(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let word = self.scalar(i.operand(1))?;
+        let size = word.size()?;
+        let (success, failure) = i.cmpxchg_orderings();
+        let address = self.word(i.operand(0))?;
+        let (expected, new) = (self.word(i.operand(1))?, self.word(i.operand(2))?);
+        let old = self.b.register("");
+        self.b.push(Instr::Cas {
+            dst: old,
+            address,
+            expected,
+            new,
+            size,
+            read: read_mode(success),
+            write: write_mode(success),
+            failure: read_mode(failure),
+            // A weak one that fails for no reason is one that was not tried: see docs/limits.md.
+            weak: false,
+            kind: RmwKind::Amo,
+        });
+        let same = self.b.register("");
+        self.b.push(Instr::Cmp { dst: same, op: CmpOp::Eq, width: word.width(), a: old.into(), b: expected });
+        self.set(i, vec![old.into(), same.into()]);
+        Ok(())
+    }
+
+    pub fn atomicrmw(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let op = match i.rmw_operation() {
+            0 => RmwOp::Exchange,
+            1 => RmwOp::Add,
+            2 => RmwOp::Sub,
+            3 => RmwOp::And,
+            4 => RmwOp::Nand,
+            5 => RmwOp::Or,
+            6 => RmwOp::Xor,
+            7 => RmwOp::SMax,
+            8 => RmwOp::SMin,
+            9 => RmwOp::UMax,
+            10 => RmwOp::UMin,
+            _ => return Err(format!("instruction {}", i.print())),
+        };
+        let size = self.scalar(i.operand(1))?.size()?;
+        let address = self.word(i.operand(0))?;
+        let operand = self.word(i.operand(1))?;
+        let dst = self.result(i);
+        let (read, write) = (read_mode(i.ordering()), write_mode(i.ordering()));
+        self.b.push(Instr::Rmw { dst, op, address, operand, size, read, write, kind: RmwKind::Amo });
+        Ok(())
+    }
+
+    /// Copies `length` bytes; where that goes through shared memory, cell by cell.
+    ///
+    /// `hints` are values that may tell the type of what is copied, and so the size of the cells.
+    pub fn copy(
+        &mut self,
+        to: Operand,
+        from: Operand,
+        length: Operand,
+        hints: &[Value<'m>],
+        align: u64,
+    ) -> Result<(), Unsupported> {
+        let done = self.b.label();
+        self.b.try_copy(to, from, length, done);
+        match length {
+            Operand::Const(length) if length <= 4096 => {
+                let cells = self.cells(hints, length, align)?;
+                // All reads before all writes: the ranges may overlap.
+                let values = self.load_words(from, &cells, ReadMode::Plain)?;
+                self.store_words(to, &cells, &values, WriteMode::Plain)?;
+            }
+            _ => {
+                let function = crate::library::memory::move_bytes(self.tr);
+                let args = [to, from, length].into();
+                self.b.push(Instr::Call { function, args, dst: None });
+            }
+        }
+        self.b.bind(done);
+        Ok(())
+    }
+
+    pub fn fill(
+        &mut self,
+        to: Operand,
+        byte: Operand,
+        length: Operand,
+        hints: &[Value<'m>],
+        align: u64,
+    ) -> Result<(), Unsupported> {
+        let done = self.b.label();
+        self.b.try_fill(to, byte, length, done);
+        match (length, byte) {
+            (Operand::Const(length), Operand::Const(byte)) if length <= 4096 => {
+                let pattern = (byte & 0xff) * 0x0101_0101_0101_0101;
+                for cell in self.cells(hints, length, align)? {
+                    let value = Operand::Const(cell.width().truncate(pattern));
+                    self.store_words(to, &[cell], &[value], WriteMode::Plain)?;
+                }
+            }
+            _ => {
+                let function = crate::library::memory::set_bytes(self.tr);
+                let args = [to, byte, length].into();
+                self.b.push(Instr::Call { function, args, dst: None });
+            }
+        }
+        self.b.bind(done);
+        Ok(())
+    }
+
+    /// How to cut a range of `length` bytes into cells.
+    fn cells(&self, hints: &[Value<'m>], length: u64, align: u64) -> Result<Vec<Word>, Unsupported> {
+        for hint in hints {
+            for ty in pointed_types(*hint) {
+                if let Some(cells) = self.cells_of(ty, length) {
+                    return Ok(cells);
+                }
+            }
+        }
+        let mut cells = Vec::new();
+        let mut offset = 0;
+        while offset < length {
+            let mut size = align.clamp(1, 8);
+            while size > length - offset || !offset.is_multiple_of(size) {
+                size /= 2;
+            }
+            cells.push(Word { offset, bits: (size * 8) as u8, float: None });
+            offset += size;
+        }
+        Ok(cells)
+    }
+
+    /// The cells of a type, or of an array of it, that is `length` bytes long.
+    fn cells_of(&self, ty: Type<'m>, length: u64) -> Option<Vec<Word>> {
+        if !matches!(ty.kind(), TypeKind::Struct | TypeKind::Array) {
+            return None;
+        }
+        let size = self.tr.module.size_of(ty);
+        if size == 0 || size > 4096 {
+            return None;
+        }
+        let each = types::words(self.tr.module, ty).ok()?;
+        if size < length && length.is_multiple_of(size) {
+            return Some((0..length / size).flat_map(|n| shifted(&each, n * size)).collect());
+        }
+        // The first field may be what is copied.
+        let mut inner = ty;
+        while self.tr.module.size_of(inner) > length {
+            inner = match inner.kind() {
+                TypeKind::Struct if inner.length() > 0 => inner.field(0),
+                TypeKind::Array => return Some(each.into_iter().filter(|w| w.offset < length).collect()),
+                _ => return None,
+            };
+        }
+        (self.tr.module.size_of(inner) == length)
+            .then(|| each.into_iter().filter(|word| word.offset < length).collect())
+    }
+
+    /// A new private object with a copy of what `from` points to.
+    pub fn by_value(&mut self, from: Value<'m>, ty: Type<'m>) -> Result<Operand, Unsupported> {
+        let length = Operand::Const(self.tr.module.size_of(ty));
+        let source = self.word(from)?;
+        let dst: Reg = self.b.register("");
+        self.b.push(Instr::Local { dst, size: length });
+        let done = self.b.label();
+        self.b.try_copy(dst.into(), source, length, done);
+        let cells = types::words(self.tr.module, ty)?;
+        let values = self.load_words(source, &cells, ReadMode::Plain)?;
+        self.store_words(dst.into(), &cells, &values, WriteMode::Plain)?;
+        self.b.bind(done);
+        Ok(dst.into())
+    }
+}
+
+pub fn read_mode(ordering: Ordering) -> ReadMode {
+    match ordering {
+        Ordering::NotAtomic => ReadMode::Plain,
+        Ordering::Relaxed | Ordering::Release => ReadMode::Relaxed,
+        Ordering::Acquire | Ordering::AcqRel => ReadMode::Acquire,
+        Ordering::SeqCst => ReadMode::SeqCst,
+    }
+}
+
+pub fn write_mode(ordering: Ordering) -> WriteMode {
+    match ordering {
+        Ordering::NotAtomic => WriteMode::Plain,
+        Ordering::Relaxed | Ordering::Acquire => WriteMode::Relaxed,
+        Ordering::Release | Ordering::AcqRel => WriteMode::Release,
+        Ordering::SeqCst => WriteMode::SeqCst,
+    }
+}
+
+/// Types that an address is known to point to.
+fn pointed_types(address: Value<'_>) -> Vec<Type<'_>> {
+    match address.kind() {
+        ValueKind::GlobalVariable => vec![address.value_type()],
+        ValueKind::Instruction | ValueKind::ConstantExpression => match address.opcode() {
+            Opcode::Alloca => vec![address.allocated_type()],
+            Opcode::GetElementPtr => gep_result(address).into_iter().collect(),
+            Opcode::BitCast | Opcode::AddrSpaceCast => pointed_types(address.operand(0)),
+            _ => users_types(address),
+        },
+        ValueKind::Argument => users_types(address),
+        _ => Vec::new(),
+    }
+}
+
+/// What other uses of a pointer take it for.
+fn users_types(address: Value<'_>) -> Vec<Type<'_>> {
+    address
+        .users()
+        .filter(|user| {
+            user.kind() == ValueKind::Instruction
+                && user.opcode() == Opcode::GetElementPtr
+                && user.operand(0) == address
+        })
+        .map(|user| user.gep_source_type())
+        .filter(|ty| ty.kind() == TypeKind::Struct)
+        .collect()
+}
+
+fn gep_result(gep: Value<'_>) -> Option<Type<'_>> {
+    let mut ty = gep.gep_source_type();
+    for at in 2..gep.operand_count() {
+        ty = match ty.kind() {
+            TypeKind::Struct => ty.field(gep.operand(at).as_integer()? as u32),
+            TypeKind::Array | TypeKind::Vector => ty.element(),
+            _ => return None,
+        };
+    }
+    Some(ty)
+}
+
+fn shifted(words: &[Word], by: u64) -> Vec<Word> {
+    words.iter().map(|word| Word { offset: word.offset + by, ..*word }).collect()
+}

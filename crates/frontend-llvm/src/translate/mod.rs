@@ -1,0 +1,293 @@
+//! From an LLVM module to a program: functions that can be reached, static memory, the threads.
+
+mod call;
+mod constant;
+mod escape;
+mod function;
+mod instruction;
+mod intrinsic;
+mod memory;
+pub mod types;
+
+use crate::Error;
+use crate::library;
+use crate::module::{Module, Value, ValueKind};
+use escape::Escapes;
+pub use function::Body;
+pub use intrinsic::float_operation;
+use porf_ir::{
+    Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Span, ThreadEntry, ThreadLocal,
+};
+use std::collections::HashMap;
+use types::Unsupported;
+
+/// The state of one translation.
+pub struct Translator<'m> {
+    pub module: &'m Module,
+    pub program: Program,
+    functions: HashMap<Value<'m>, FunctionId>,
+    /// Functions that are called or whose address is taken, and not yet translated.
+    pending: Vec<(Value<'m>, FunctionId)>,
+    globals: HashMap<Value<'m>, u64>,
+    thread_locals: HashMap<Value<'m>, u32>,
+    /// Parts of the library that the program uses, by name.
+    routines: HashMap<String, FunctionId>,
+    /// Thread-local and global variables of the library, by name.
+    library_locals: HashMap<&'static str, u32>,
+    library_globals: HashMap<&'static str, u64>,
+    escapes: Escapes<'m>,
+}
+
+/// Translates everything that `entry` needs.
+pub fn program(module: &Module, name: &str, entry: &str) -> Result<Program, Error> {
+    let mut translator = Translator {
+        module,
+        program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
+        functions: HashMap::new(),
+        pending: Vec::new(),
+        globals: HashMap::new(),
+        thread_locals: HashMap::new(),
+        routines: HashMap::new(),
+        library_locals: HashMap::new(),
+        library_globals: HashMap::new(),
+        escapes: Escapes::default(),
+    };
+    let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
+    translator.start(main).map_err(Error::Unsupported)?;
+    while let Some((function, id)) = translator.pending.pop() {
+        let body = Body::translate(&mut translator, function);
+        translator.program.functions[id.0 as usize] = body;
+    }
+    Ok(translator.program)
+}
+
+impl<'m> Translator<'m> {
+    /// Thread 0: constructors, then the entry, then what `atexit` and destructors would do.
+    fn start(&mut self, main: Value<'m>) -> Result<(), Unsupported> {
+        let constructors = self.constructors()?;
+        let main_id = self.function_id(main)?;
+        let params = self.words_of_params(main)?;
+        let id = self.reserve("start");
+        let mut b = FunctionBuilder::new("start");
+        for constructor in constructors {
+            b.push(Instr::Call { function: constructor, args: [].into(), dst: None });
+        }
+        let mut args = Vec::new();
+        if params >= 1 {
+            args.push(Operand::Const(1));
+        }
+        if params >= 2 {
+            let name = self.program.add_static("argv[0]", true, 1, Box::from(*b"program\0"));
+            let mut vector = [0; 16];
+            vector[..8].copy_from_slice(&name.to_le_bytes());
+            args.push(Operand::Const(self.program.add_static("argv", true, 8, Box::from(vector))));
+        }
+        args.resize(params, Operand::Const(0));
+        b.push(Instr::Call { function: main_id, args: args.into(), dst: None });
+        self.program.functions[id.0 as usize] = b.finish();
+        self.program.threads.push(ThreadEntry {
+            name: main.name().to_string(),
+            function: id,
+            registers: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// The functions in `llvm.global_ctors`, by priority.
+    fn constructors(&mut self) -> Result<Vec<FunctionId>, Unsupported> {
+        let Some(initializer) = self.module.global("llvm.global_ctors").and_then(|list| list.initializer())
+        else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::new();
+        for i in 0..initializer.ty().length() as u32 {
+            let Some(entry) = initializer.element(i) else { continue };
+            let (Some(priority), Some(function)) = (entry.element(0), entry.element(1)) else { continue };
+            if function.kind() == ValueKind::Function {
+                found.push((priority.as_integer().unwrap_or(0), self.function_id(function)?));
+            }
+        }
+        found.sort_by_key(|(priority, _)| *priority);
+        Ok(found.into_iter().map(|(_, function)| function).collect())
+    }
+
+    fn words_of_params(&self, function: Value<'m>) -> Result<usize, Unsupported> {
+        let mut count = 0;
+        for param in function.params() {
+            count += types::words(self.module, param.ty())?.len();
+        }
+        Ok(count)
+    }
+
+    /// An empty place in the list of functions.
+    fn reserve(&mut self, name: &str) -> FunctionId {
+        let id = FunctionId(self.program.functions.len() as u32);
+        self.program.functions.push(Function {
+            name: name.to_string(),
+            code: vec![Instr::Return { value: None }],
+            spans: vec![Span::default()],
+            ..Function::default()
+        });
+        id
+    }
+
+    /// The function's number; it will be translated.
+    pub fn function_id(&mut self, function: Value<'m>) -> Result<FunctionId, Unsupported> {
+        if let Some(id) = self.functions.get(&function) {
+            return Ok(*id);
+        }
+        let id = self.reserve(function.name());
+        self.functions.insert(function, id);
+        // Calls are checked against this before the body is there.
+        let variadic = function.value_type().is_variadic();
+        let params = self.words_of_params(function)? + usize::from(variadic && !function.is_declaration());
+        let reserved = &mut self.program.functions[id.0 as usize];
+        reserved.params = params as u32;
+        reserved.registers = params as u32;
+        self.pending.push((function, id));
+        Ok(id)
+    }
+
+    /// A function of our own, made once.
+    pub fn routine(&mut self, name: &str, build: impl FnOnce(&mut Translator<'m>) -> Function) -> FunctionId {
+        if let Some(id) = self.routines.get(name) {
+            return *id;
+        }
+        let id = self.reserve(name);
+        self.routines.insert(name.to_string(), id);
+        let function = build(self);
+        self.program.functions[id.0 as usize] = function;
+        id
+    }
+
+    pub fn global_address(&mut self, global: Value<'m>) -> u64 {
+        if let Some(address) = self.globals.get(&global) {
+            return *address;
+        }
+        let constant = global.is_global_constant() && !global.is_declaration();
+        let align = global.alignment().max(1);
+        let standard = match global.name() {
+            "stdin" => Some(0u64),
+            "stdout" => Some(1),
+            "stderr" => Some(2),
+            _ => None,
+        };
+        // Sized first: initial contents may refer to the global itself.
+        let size = match (standard, global.is_declaration()) {
+            (Some(_), _) => 8,
+            (_, true) => 0,
+            _ => self.module.size_of(global.value_type()),
+        };
+        let size = if size > 1 << 28 { 0 } else { size as usize };
+        let address = self.program.add_static(global.name(), constant, align, vec![0; size].into());
+        let index = self.program.globals.len() - 1;
+        self.globals.insert(global, address);
+        let bytes = match standard {
+            Some(number) => Ok(Box::from(number.to_le_bytes())),
+            None if global.is_declaration() => Ok(Box::from([])),
+            None => self.bytes(global),
+        };
+        let image = self.program.image.as_mut().expect("C programs have an image");
+        match bytes {
+            Ok(bytes) => image.bytes[index] = bytes,
+            // Nothing can be read from it: an access says which global it is.
+            Err(_) => {
+                image.bytes[index] = Box::from([]);
+                self.program.globals[index].size = 0;
+            }
+        }
+        address
+    }
+
+    pub fn thread_local(&mut self, global: Value<'m>) -> Result<u32, Unsupported> {
+        if let Some(index) = self.thread_locals.get(&global) {
+            return Ok(*index);
+        }
+        let bytes = self.bytes(global)?;
+        if bytes.len() as u64 > porf_ir::layout::MAX_OBJECT {
+            return Err(format!("thread-local {} of {} bytes", global.name(), bytes.len()));
+        }
+        let shared = self.escapes.escapes(global);
+        let index = self.add_thread_local(ThreadLocal { name: global.name().to_string(), bytes, shared });
+        self.thread_locals.insert(global, index);
+        Ok(index)
+    }
+
+    /// A private thread-local variable of the library.
+    pub fn library_local(&mut self, name: &'static str, size: usize) -> u32 {
+        if let Some(index) = self.library_locals.get(name) {
+            return *index;
+        }
+        let bytes = vec![0; size].into();
+        let index = self.add_thread_local(ThreadLocal { name: name.to_string(), bytes, shared: false });
+        self.library_locals.insert(name, index);
+        index
+    }
+
+    /// A global variable of the library.
+    pub fn library_global(&mut self, name: &'static str, size: usize) -> u64 {
+        if let Some(address) = self.library_globals.get(name) {
+            return *address;
+        }
+        let address = self.program.add_static(name, false, 16, vec![0; size].into());
+        self.library_globals.insert(name, address);
+        address
+    }
+
+    fn add_thread_local(&mut self, variable: ThreadLocal) -> u32 {
+        let image = self.program.image.as_mut().expect("C programs have an image");
+        image.thread_locals.push(variable);
+        image.thread_locals.len() as u32 - 1
+    }
+
+    /// The address of a string of our own.
+    pub fn literal(&mut self, text: &'static str) -> Operand {
+        if let Some(address) = self.library_globals.get(text) {
+            return Operand::Const(*address);
+        }
+        let bytes = text.bytes().chain([0]).collect();
+        let address = self.program.add_static("format", true, 1, bytes);
+        self.library_globals.insert(text, address);
+        Operand::Const(address)
+    }
+
+    /// The constant string at an address.
+    pub fn text_at(&self, address: Operand) -> Option<String> {
+        let Operand::Const(address) = address else { return None };
+        let byte =
+            |at: u64| self.program.static_object(at, 1).map(|_| self.program.static_value(at, 1) as u8);
+        let bytes: Option<Vec<u8>> = (address..).map(byte).take_while(|byte| *byte != Some(0)).collect();
+        Some(String::from_utf8_lossy(&bytes?).into_owned())
+    }
+
+    /// The number of a source file.
+    fn file(&mut self, function: Value<'m>) -> u32 {
+        let name = match function.file() {
+            Some((directory, file)) if !file.starts_with('/') && !directory.is_empty() => {
+                // As the user named it, if that is found from here; else in full.
+                let full = format!("{directory}/{file}");
+                if std::path::Path::new(file).exists() { file.to_string() } else { full }
+            }
+            Some((_, file)) => file.to_string(),
+            None => String::new(),
+        };
+        let files = &mut self.program.image.as_mut().expect("C programs have an image").files;
+        match files.iter().position(|known| *known == name) {
+            Some(at) => at as u32,
+            None => {
+                files.push(name);
+                files.len() as u32 - 1
+            }
+        }
+    }
+
+    /// A declared function as a function: for calls through its address.
+    fn external(&mut self, function: Value<'m>) -> Function {
+        let mut body = Body::empty(self, function);
+        let args: Vec<Operand> = (0..body.params).map(|index| Operand::Reg(Reg(index))).collect();
+        match library::call(&mut body, function.name(), &args) {
+            Ok(result) => body.finish_with(result),
+            Err(reason) => body.fail_with(&reason),
+        }
+    }
+}
