@@ -1,1 +1,57 @@
-//! Not written yet.
+//! Memory models as an explorer needs them: which choices may the newest event have?
+//!
+//! A [`MemoryModel`] is asked only about events that are last in their thread and in porf of nothing:
+//! that is how an execution graph grows. It answers with the sources a read may take, the places in
+//! co a write may have, and whether a choice is the *canonical* one, the one that every search would
+//! make first. Two equivalences are policies of the same interface: [`Mo`] sees co, the others do not.
+//!
+//! | model | type | checked by |
+//! | --- | --- | --- |
+//! | sc, sra, tso, pso | [`Mo`] of [`Closure`] | backward closure from the new event |
+//! | ra, rc11 | [`Mo`] of [`Ra`], [`Rc11`] | clocks; for SC accesses and fences a search in psc |
+//! | ra, rc11 up to rf | [`Rf`] | "writes before", per location |
+//! | wrc11 | [`WeakMo`] | clocks and a per-location fixpoint |
+//!
+//! The axioms are in `models/*.cat`; the differential tests of `porf-explore` hold the two together.
+
+mod closure;
+mod hb;
+mod mo;
+mod psc;
+mod race;
+
+pub use closure::{Closure, Pso, Sc, Sra, Tso};
+pub use hb::{HappensBefore, Porf, Rc11Hb};
+pub use mo::{Floor, Mo, Ra, Rc11};
+pub use race::race;
+
+use porf_graph::{Ev, ExecutionGraph};
+
+/// A memory model together with an equivalence of executions.
+pub trait MemoryModel {
+    /// How happens-before is kept in the clocks of the graph.
+    type Hb: HappensBefore;
+    /// Whether executions that differ only in co are different.
+    const SEES_CO: bool;
+    /// Whether unordered conflicting non-atomic accesses are an error.
+    const RACES: bool;
+
+    /// Appends the writes that `read`, the newest of its thread and without a source, may read from.
+    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>);
+
+    /// Appends the places that `write`, the newest of its thread and not yet placed, may have.
+    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>);
+
+    /// Whether `read`, the newest of its thread and without a source, may read from `write`.
+    fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool;
+
+    /// Whether the graph is consistent now that `event` has its source or place, which came from one
+    /// of the above: for what those cannot know.
+    fn allows(&mut self, _graph: &ExecutionGraph, _event: Ev) -> bool {
+        true
+    }
+
+    /// Whether `a` has the choice that would be made first when it is added, as an event that is last
+    /// in porf, to what is older than `a` or below `w`.
+    fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool;
+}

@@ -1,1 +1,119 @@
-//! Not written yet.
+//! Stateless model checking: every execution of a program exactly once.
+//!
+//! [`explore`] runs a program under a memory model and an equivalence, and shows each execution to a
+//! [`Visitor`]: complete ones, blocked ones, and what goes wrong on the way.
+
+mod engine;
+mod error;
+mod history;
+mod schedule;
+mod visit;
+
+pub use error::Error;
+pub use schedule::Schedule;
+pub use visit::{Execution, Statistics, Visit, Visitor};
+
+use porf_consistency::{Closure, MemoryModel, Mo, Pso, Ra, Rc11, Sc, Sra, Tso};
+use porf_interp::Interpreter;
+use porf_ir::Program;
+use std::fmt;
+use std::str::FromStr;
+
+/// The models with a fast checker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Model {
+    Sc,
+    Tso,
+    Pso,
+    Ra,
+    Sra,
+    Rc11,
+    Wrc11,
+}
+
+/// When two executions count as the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Equivalence {
+    /// Same events, rf and co.
+    Mo,
+    /// Same events and rf.
+    Rf,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    pub schedule: Schedule,
+    /// Threads that take a backward jump more often are blocked.
+    pub unroll: Option<u32>,
+}
+
+/// Explores every execution of `program`, or those up to where the visitor breaks off.
+pub fn explore(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    visitor: &mut impl Visitor,
+) -> Result<Statistics, Error> {
+    match (model, equivalence) {
+        (Model::Sc, Equivalence::Mo) => run::<Mo<Closure<Sc>>>(program, options, visitor),
+        (Model::Sra, Equivalence::Mo) => run::<Mo<Closure<Sra>>>(program, options, visitor),
+        (Model::Tso, Equivalence::Mo) => run::<Mo<Closure<Tso>>>(program, options, visitor),
+        (Model::Pso, Equivalence::Mo) => run::<Mo<Closure<Pso>>>(program, options, visitor),
+        (Model::Ra, Equivalence::Mo) => run::<Mo<Ra>>(program, options, visitor),
+        (Model::Rc11, Equivalence::Mo) => run::<Mo<Rc11>>(program, options, visitor),
+        _ => Err(Error::Unsupported(format!("{model} up to {equivalence}"))),
+    }
+}
+
+fn run<M: MemoryModel + Default>(
+    program: &Program,
+    options: &Options,
+    visitor: &mut impl Visitor,
+) -> Result<Statistics, Error> {
+    let interp = Interpreter::new(program).unroll(options.unroll);
+    let mut engine = engine::Engine::new(interp, M::default(), options.schedule)?;
+    let _ = engine.run(visitor)?;
+    Ok(engine.statistics)
+}
+
+impl Model {
+    pub const ALL: [Model; 7] =
+        [Model::Sc, Model::Tso, Model::Pso, Model::Ra, Model::Sra, Model::Rc11, Model::Wrc11];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::Sc => "sc",
+            Model::Tso => "tso",
+            Model::Pso => "pso",
+            Model::Ra => "ra",
+            Model::Sra => "sra",
+            Model::Rc11 => "rc11",
+            Model::Wrc11 => "wrc11",
+        }
+    }
+}
+
+impl FromStr for Model {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Model, String> {
+        let known = Model::ALL.into_iter().find(|model| model.name() == name);
+        known.ok_or_else(|| format!("no fast checker for a model called {name}"))
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Equivalence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Equivalence::Mo => "mo",
+            Equivalence::Rf => "rf",
+        })
+    }
+}

@@ -247,6 +247,15 @@ impl ExecutionGraph {
         self.events[read.as_usize()].rf = Ev::NONE;
     }
 
+    /// Makes a read as it was before its source was known: its label becomes `label`, its tag 0.
+    pub fn forget_rf(&mut self, read: Ev, label: Label) {
+        if self.events[read.as_usize()].rf.is_some() {
+            self.clear_rf(read);
+        }
+        self.set_label(read, label, 0);
+        self.init_porf(read, self.po_pred(read));
+    }
+
     /// Puts a write at place `co` (from 1) of its location; those behind move on.
     #[inline]
     pub fn place(&mut self, write: Ev, co: u32) {

@@ -1,0 +1,109 @@
+//! Happens-before as vector clocks, computed when an event is added.
+//!
+//! - [`Porf`]: hb = (po ∪ rf)+ as in RA; also for models that have no hb of their own.
+//! - [`Rc11Hb`]: hb = (sb ∪ sw)+ of RC11 (Lahav et al., PLDI 2017):
+//!   sw = [≥rel];([F];sb)?;rs;rf;[R≥rlx];(sb;[F])?;[≥acq], rs = [W];(sb∩loc)?;[W≥rlx];(rf;rmw)*.
+//!
+//! Creation and joining of threads are part of both. Cost: O(threads) per event; a relaxed write
+//! also looks through the earlier events of its thread.
+
+use porf_event::Label;
+use porf_graph::{Ev, ExecutionGraph};
+
+pub trait HappensBefore {
+    /// How many clocks an event has.
+    const CLOCKS: usize;
+    /// Which of them is hb.
+    const HB: usize;
+
+    /// Computes the clocks of an event from those of its predecessors. porf is up to date.
+    fn update(graph: &mut ExecutionGraph, event: Ev);
+}
+
+pub struct Porf;
+
+impl HappensBefore for Porf {
+    const CLOCKS: usize = 1;
+    const HB: usize = ExecutionGraph::PORF;
+
+    #[inline]
+    fn update(_: &mut ExecutionGraph, _: Ev) {}
+}
+
+pub struct Rc11Hb;
+
+const HB: usize = 1;
+/// Of a write: what a read that synchronises with it learns.
+const REL: usize = 2;
+/// What an acquire fence would learn here: the releases that earlier reads of the thread have seen.
+const ACQ: usize = 3;
+
+impl HappensBefore for Rc11Hb {
+    const CLOCKS: usize = 4;
+    const HB: usize = HB;
+
+    #[inline]
+    fn update(graph: &mut ExecutionGraph, event: Ev) {
+        let id = graph.event(event).id;
+        let before = graph.po_pred(event);
+        graph.copy_clock(HB, event, HB, before);
+        graph.clock_mut(HB, event)[id.thread.as_usize()] = id.index + 1;
+        if graph.event(before).id.thread == id.thread {
+            graph.copy_clock(ACQ, event, ACQ, before);
+        } else {
+            graph.clock_mut(ACQ, event).fill(0);
+        }
+        match graph.event(event).label {
+            Label::Read { mode, .. } => {
+                let source = graph.rf(event);
+                if mode.is_atomic() && source.is_some() && source != Ev::INIT {
+                    graph.join_clock(ACQ, event, REL, source);
+                    if mode.is_acquire() {
+                        graph.join_clock(HB, event, REL, source);
+                    }
+                }
+            }
+            Label::Write { mode, .. } => {
+                graph.clock_mut(REL, event).fill(0);
+                if mode.is_release() {
+                    graph.copy_clock(REL, event, HB, event);
+                } else if mode.is_atomic() {
+                    inherit_release(graph, event);
+                }
+                let pair = graph.event(event).pair;
+                if pair.is_some() && graph.rf(pair) != Ev::INIT {
+                    graph.join_clock(REL, event, REL, graph.rf(pair));
+                }
+            }
+            Label::Fence { mode, .. } if mode.is_acquire() => graph.join_clock(HB, event, ACQ, event),
+            Label::Join { child } => {
+                if let Some(end) = graph.thread_end(child) {
+                    graph.join_clock(HB, event, HB, end);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A relaxed write releases what the last release fence, or the last release write to the same
+/// location, of its thread released.
+fn inherit_release(graph: &mut ExecutionGraph, write: Ev) {
+    let (id, loc) = (graph.event(write).id, graph.event(write).loc);
+    for index in (0..id.index as usize).rev() {
+        let earlier = graph.thread(id.thread).events()[index];
+        if !earlier.is_some() {
+            continue;
+        }
+        let releases = match graph.event(earlier).label {
+            Label::Fence { mode, .. } => mode.is_release(),
+            Label::Write { mode, .. } => mode.is_release() && graph.event(earlier).loc == loc,
+            _ => false,
+        };
+        if releases {
+            // hb grows along sb: the last one knows what earlier ones knew.
+            graph.copy_clock(REL, write, HB, earlier);
+            return;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The equivalence that sees co: execution graphs.
+//!
+//! For every model here the choices of a new event are an upper range of co: from the last write
+//! that the event must not be before (its *floor*). The canonical choice is the co-last one.
+
+use crate::hb::{HappensBefore, Porf, Rc11Hb};
+use crate::{MemoryModel, psc};
+use porf_event::Label;
+use porf_graph::{Ev, ExecutionGraph};
+
+/// A model whose choices are the upper part of co.
+pub trait Floor: Default {
+    type Hb: HappensBefore;
+    const RACES: bool = false;
+
+    /// The greatest place in co that a read must not read from before, or a write be placed before.
+    fn floor(&mut self, graph: &ExecutionGraph, event: Ev) -> u32;
+
+    /// What the floor cannot tell.
+    #[inline]
+    fn allows(&mut self, _graph: &ExecutionGraph, _event: Ev) -> bool {
+        true
+    }
+}
+
+/// Each execution graph (po, rf, co) once.
+#[derive(Clone, Debug, Default)]
+pub struct Mo<F>(F);
+
+impl<F: Floor> MemoryModel for Mo<F> {
+    type Hb = F::Hb;
+    const SEES_CO: bool = true;
+    const RACES: bool = F::RACES;
+
+    #[inline]
+    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+        let floor = self.0.floor(graph, read);
+        let co = graph.co(graph.event(read).loc);
+        out.extend(co[(floor as usize).saturating_sub(1)..].iter().rev().map(|w| w.0));
+        if floor == 0 {
+            out.push(Ev::INIT.0);
+        }
+    }
+
+    #[inline]
+    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
+        let floor = self.0.floor(graph, write);
+        let co = graph.co(graph.event(write).loc);
+        // ATOM: nothing comes between the source of a read-modify-write and its write.
+        let splits =
+            |place: u32| co.get(place as usize - 1).is_some_and(|&next| graph.event(next).pair.is_some());
+        let pair = graph.event(write).pair;
+        if pair.is_some() {
+            let place = graph.event(graph.rf(pair)).co + 1;
+            if place > floor && !splits(place) {
+                out.push(place);
+            }
+        } else {
+            out.extend((floor + 1..=co.len() as u32 + 1).rev().filter(|&place| !splits(place)));
+        }
+    }
+
+    #[inline]
+    fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
+        self.0.floor(graph, read) <= graph.event(write).co
+    }
+
+    #[inline]
+    fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
+        self.0.allows(graph, event)
+    }
+
+    #[inline]
+    fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
+        let event = graph.event(a);
+        let source = match event.label {
+            Label::Read { .. } => event.rf,
+            Label::Write { .. } => a,
+            Label::Choice { chosen, .. } => return chosen == 0,
+            _ => return true,
+        };
+        let there = |b: Ev| b <= a || graph.in_prefix(b, w);
+        if !there(source) {
+            return false;
+        }
+        let after = graph.event(source).co as usize;
+        !graph.co(event.loc)[after..].iter().any(|&b| there(b))
+    }
+}
+
+/// Release/acquire: hb = (po ∪ rf)+, irreflexive hb;eco, ATOM.
+#[derive(Clone, Debug, Default)]
+pub struct Ra;
+
+impl Floor for Ra {
+    type Hb = Porf;
+
+    #[inline]
+    fn floor(&mut self, graph: &ExecutionGraph, event: Ev) -> u32 {
+        coherence_floor::<Porf>(graph, event)
+    }
+}
+
+/// RC11 with SC accesses and fences.
+#[derive(Clone, Debug, Default)]
+pub struct Rc11 {
+    psc: psc::Psc,
+}
+
+impl Floor for Rc11 {
+    type Hb = Rc11Hb;
+    const RACES: bool = true;
+
+    #[inline]
+    fn floor(&mut self, graph: &ExecutionGraph, event: Ev) -> u32 {
+        coherence_floor::<Rc11Hb>(graph, event)
+    }
+
+    #[inline]
+    fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
+        self.psc.allows(graph, event)
+    }
+}
+
+/// COHERENCE, irreflexive hb;eco: the co-last write that, or a read of which, happens before `event`.
+#[inline]
+pub(crate) fn coherence_floor<H: HappensBefore>(graph: &ExecutionGraph, event: Ev) -> u32 {
+    let loc = graph.event(event).loc;
+    let co = graph.co(loc);
+    for (at, &write) in co.iter().enumerate().rev() {
+        if graph.clock_covers(H::HB, event, write)
+            || graph.readers(write, loc).any(|read| graph.clock_covers(H::HB, event, read))
+        {
+            return at as u32 + 1;
+        }
+    }
+    0
+}

@@ -1,0 +1,429 @@
+//! The search: every consistent execution graph exactly once, in linear memory.
+//!
+//! Source: Kokologiannakis, Marmanis, Gladstein, Vafeiadis, "Truly stateless, optimal dynamic partial
+//! order reduction", POPL 2022. A graph grows by the next event of the scheduled thread. A read tries
+//! every source there is; a write, besides every place in co, *revisits* older reads that are not in
+//! its prefix: the events that came after the read and are not needed by the write are thrown away
+//! and the read takes its value from the write. A revisit is made only from the one graph in which
+//! everything that is thrown away had been chosen canonically, so that no graph is reached twice.
+//!
+//! Instead of recursing, the search keeps a stack of [`Frame`]s, each an event with its untried
+//! choices. Going back undoes the newest events; a revisit works on a copy in pooled memory, and the
+//! graph it came from waits on a stack. Nothing is allocated in the steady state.
+//!
+//! Deviations from the paper: RMWs are two events and may conflict until the second one is placed
+//! (`canonical` and `places` see to that); the canonical choice is the model's.
+
+use crate::error::Error;
+use crate::history::{History, Next, Tag};
+use crate::schedule::{Schedule, tag_of};
+use crate::visit::{Execution, Statistics, Visit, Visitor};
+use porf_consistency::{HappensBefore, MemoryModel, race};
+use porf_event::{Label, ThreadId, Value};
+use porf_graph::{Ev, ExecutionGraph, Loc};
+use porf_interp::Interpreter;
+use std::ops::ControlFlow;
+
+pub(crate) struct Engine<'p, M: MemoryModel> {
+    pub history: History<'p>,
+    model: M,
+    schedule: Schedule,
+    /// The graph that is being extended.
+    pub graph: ExecutionGraph,
+    /// Graphs that wait for the revisits that came from them.
+    waiting: Vec<ExecutionGraph>,
+    pool: Vec<ExecutionGraph>,
+    frames: Vec<Frame>,
+    /// Untried choices of all frames.
+    choices: Vec<u32>,
+    map: Vec<Ev>,
+    pub statistics: Statistics,
+}
+
+/// An event of a graph with choices that have not been tried.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    kind: Kind,
+    event: Ev,
+    /// Where its choices begin; they are taken from the end.
+    start: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Sources of a read.
+    Read,
+    /// Values of a choice.
+    Choice,
+    /// Places of a write, above the reads it may revisit (which have [`REVISIT`] set).
+    Write,
+    /// Places of the write that made this copy, and the read that it revisits.
+    Revisit { read: Ev },
+}
+
+/// Marks a choice of a write that is a read to revisit, not a place.
+const REVISIT: u32 = 1 << 31;
+
+impl<'p, M: MemoryModel> Engine<'p, M> {
+    pub fn new(interp: Interpreter<'p>, model: M, schedule: Schedule) -> Result<Self, Error> {
+        let mut engine = Engine {
+            history: History::new(interp),
+            model,
+            schedule,
+            graph: ExecutionGraph::new(M::Hb::CLOCKS),
+            waiting: Vec::new(),
+            pool: Vec::new(),
+            frames: Vec::new(),
+            choices: Vec::new(),
+            map: Vec::new(),
+            statistics: Statistics::default(),
+        };
+        for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
+            let tag = engine.history.start(thread)?;
+            engine.graph.add_thread(thread, Ev::INIT, tag.0);
+        }
+        Ok(engine)
+    }
+
+    /// Runs to the end, or until the visitor has seen enough.
+    pub fn run(&mut self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
+        for at in 0..self.graph.threads().len() {
+            if self.look_for_fault(tag_of(&self.graph, at), visitor).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        loop {
+            if self.extend(visitor)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            match self.go_back(visitor)? {
+                Back::Next => {}
+                Back::Done => return Ok(ControlFlow::Continue(())),
+                Back::Stop => return Ok(ControlFlow::Break(())),
+            }
+        }
+    }
+
+    /// Adds events, each with its first choice, until no thread can move or a choice fails.
+    fn extend(&mut self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
+        loop {
+            let Some(thread) = self.schedule.next(&self.graph, &self.history, M::SEES_CO) else {
+                return Ok(self.leaf(visitor));
+            };
+            let tag = tag_of(&self.graph, thread.as_usize());
+            let node = self.history.node(tag);
+            let (Next::Emit(label), loc) = (&node.next, node.loc) else {
+                unreachable!("a thread that can move has an event")
+            };
+            let label = *label;
+            self.statistics.events += 1;
+            let start = self.choices.len() as u32;
+            let kind = match label {
+                Label::Read { .. } => {
+                    let event = self.add(thread, label, loc, tag);
+                    self.model.sources(&self.graph, event, &mut self.choices);
+                    Kind::Read
+                }
+                Label::Write { .. } => {
+                    let after = self.history.child(tag, 0)?;
+                    let event = self.add(thread, label, loc, after);
+                    self.find_revisits(event);
+                    self.model.places(&self.graph, event, &mut self.choices);
+                    Kind::Write
+                }
+                Label::Choice { options, .. } => {
+                    self.add(thread, label, loc, tag);
+                    self.choices.extend((0..options).rev());
+                    Kind::Choice
+                }
+                Label::Create { .. } => {
+                    self.add_create(thread, tag)?;
+                    if self.arrived(visitor).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    continue;
+                }
+                _ => {
+                    let after = self.history.child(tag, 0)?;
+                    self.add(thread, label, loc, after);
+                    if self.arrived(visitor).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    continue;
+                }
+            };
+            self.frames.push(Frame { kind, event: self.graph.newest(), start });
+            match self.try_choices(visitor)? {
+                Tried::Applied => {}
+                Tried::Exhausted => return Ok(ControlFlow::Continue(())),
+                Tried::Stop => return Ok(ControlFlow::Break(())),
+            }
+        }
+    }
+
+    fn add(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: Tag) -> Ev {
+        if loc != Loc::NONE && loc.as_usize() >= self.graph.location_count() {
+            for known in self.graph.location_count()..=loc.as_usize() {
+                self.graph.name_location(Loc(known as u32), self.history.cells()[known].location);
+            }
+        }
+        let event = self.graph.add(thread, label, loc, tag.0);
+        M::Hb::update(&mut self.graph, event);
+        event
+    }
+
+    fn add_create(&mut self, thread: ThreadId, tag: Tag) -> Result<(), Error> {
+        let index = self.graph.thread(thread).events().len() as u32;
+        let child = self.history.created_id(thread, index)?;
+        let root = self.history.created(tag, child)?;
+        let after = self.history.child(tag, Value::from(child.0))?;
+        let event = self.add(thread, Label::Create { child }, Loc::NONE, after);
+        self.graph.add_thread(child, event, root.0);
+        Ok(())
+    }
+
+    /// No thread can move.
+    fn leaf(&mut self, visitor: &mut impl Visitor) -> ControlFlow<()> {
+        #[cfg(debug_assertions)]
+        self.validate();
+        let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
+        let complete = (0..self.graph.threads().len()).all(|at| {
+            !self.graph.threads()[at].creator.is_some() || self.history.is_finished(tag_of(&self.graph, at))
+        });
+        if complete {
+            self.statistics.executions += 1;
+            visitor.visit(Visit::Complete(&execution))
+        } else {
+            self.statistics.blocked += 1;
+            visitor.visit(Visit::Blocked(&execution))
+        }
+    }
+
+    /// Undoes events down to the last one with an untried choice and tries that.
+    fn go_back(&mut self, visitor: &mut impl Visitor) -> Result<Back, Error> {
+        loop {
+            let Some(&frame) = self.frames.last() else { return Ok(Back::Done) };
+            while self.graph.newest() > frame.event {
+                self.graph.remove_last();
+            }
+            match self.try_choices(visitor)? {
+                Tried::Applied => return Ok(Back::Next),
+                Tried::Stop => return Ok(Back::Stop),
+                Tried::Exhausted => {}
+            }
+            if let Kind::Revisit { .. } = frame.kind {
+                self.leave_copy();
+            } else {
+                self.frames.pop();
+                self.graph.remove_last();
+            }
+        }
+    }
+
+    /// Returns from a copy, whose frame is the last, to the graph it came from.
+    fn leave_copy(&mut self) {
+        self.frames.pop();
+        let parent = self.waiting.pop().unwrap_or_else(|| unreachable!("a copy has a parent"));
+        self.pool.push(std::mem::replace(&mut self.graph, parent));
+    }
+
+    /// Takes choices of the top frame until one gives a consistent graph.
+    fn try_choices(&mut self, visitor: &mut impl Visitor) -> Result<Tried, Error> {
+        let frame = *self.frames.last().unwrap_or_else(|| unreachable!("called with a frame"));
+        while self.choices.len() as u32 > frame.start {
+            let choice = self.choices.pop().unwrap_or_else(|| unreachable!("there is one"));
+            let consistent = match frame.kind {
+                Kind::Read => {
+                    self.read_from(frame.event, Ev(choice))?;
+                    self.model.allows(&self.graph, frame.event)
+                }
+                Kind::Choice => {
+                    let before = self.tag_before(frame.event);
+                    let after = self.history.child(before, Value::from(choice))?;
+                    let label = self.history.node(after).label;
+                    self.graph.set_label(frame.event, label, after.0);
+                    true
+                }
+                Kind::Write if choice & REVISIT != 0 => {
+                    self.unplace(frame.event);
+                    if self.revisit(frame.event, Ev(choice & !REVISIT)) {
+                        match self.try_choices(visitor)? {
+                            Tried::Exhausted => self.leave_copy(),
+                            tried => return Ok(tried),
+                        }
+                    }
+                    false
+                }
+                Kind::Write => {
+                    self.unplace(frame.event);
+                    self.graph.place(frame.event, choice);
+                    self.model.allows(&self.graph, frame.event)
+                }
+                Kind::Revisit { read } => {
+                    if self.graph.rf(read).is_some() {
+                        self.forget_source(read);
+                    }
+                    self.unplace(frame.event);
+                    self.graph.place(frame.event, choice);
+                    self.model.allows(&self.graph, frame.event)
+                        && self.model.admits(&self.graph, read, frame.event)
+                        && {
+                            self.read_from(read, frame.event)?;
+                            self.model.allows(&self.graph, read)
+                        }
+                }
+            };
+            if consistent {
+                #[cfg(debug_assertions)]
+                self.validate();
+                return Ok(match self.arrived(visitor) {
+                    ControlFlow::Continue(()) => Tried::Applied,
+                    ControlFlow::Break(()) => Tried::Stop,
+                });
+            }
+        }
+        Ok(Tried::Exhausted)
+    }
+
+    fn unplace(&mut self, write: Ev) {
+        if self.graph.event(write).co != ExecutionGraph::UNPLACED {
+            self.graph.unplace(write);
+        }
+    }
+
+    fn read_from(&mut self, read: Ev, source: Ev) -> Result<(), Error> {
+        let before = self.tag_before(read);
+        let value = self.value_of(source, self.graph.event(read).loc);
+        let after = self.history.child(before, value)?;
+        let label = self.history.node(after).label;
+        self.graph.set_rf(read, source, label, after.0);
+        M::Hb::update(&mut self.graph, read);
+        Ok(())
+    }
+
+    /// The state of the thread just before an event.
+    fn tag_before(&self, event: Ev) -> Tag {
+        let id = self.graph.event(event).id;
+        let thread = self.graph.thread(id.thread);
+        match id.index.checked_sub(1) {
+            Some(index) => Tag(self.graph.event(thread.events()[index as usize]).tag),
+            None => Tag(thread.tag),
+        }
+    }
+
+    /// Makes a read as it was before its source was known.
+    fn forget_source(&mut self, read: Ev) {
+        let Next::Emit(label) = self.history.node(self.tag_before(read)).next else {
+            unreachable!("it was emitted")
+        };
+        self.graph.forget_rf(read, label);
+        M::Hb::update(&mut self.graph, read);
+    }
+
+    fn value_of(&self, write: Ev, loc: Loc) -> Value {
+        match self.graph.event(write).label {
+            Label::Write { value, .. } => value,
+            _ => self.history.cells()[loc.as_usize()].initial,
+        }
+    }
+
+    /// Collects the reads that the new write may revisit: from the newest event back, as long as all
+    /// that would be thrown away was chosen canonically.
+    fn find_revisits(&mut self, write: Ev) {
+        let graph = &self.graph;
+        let loc = graph.event(write).loc;
+        // The oldest read that reads from something thrown away.
+        let mut oldest_reader = Ev::NONE;
+        for a in graph.all().rev().skip(1) {
+            if graph.in_prefix(a, write) {
+                continue;
+            }
+            if !self.model.canonical(graph, a, write) {
+                break;
+            }
+            let event = graph.event(a);
+            if event.label.is_read() && event.loc == loc && oldest_reader >= a {
+                self.choices.push(a.0 | REVISIT);
+            }
+            if event.revisited.is_some() && graph.rf(event.revisited) == a {
+                oldest_reader = oldest_reader.min(event.revisited);
+            }
+        }
+    }
+
+    /// Makes the copy in which `read` reads from `write`, on top of the present graph, with a frame
+    /// for the places of the write. Whether there is one.
+    fn revisit(&mut self, write: Ev, read: Ev) -> bool {
+        let mut copy = self.pool.pop().unwrap_or_else(|| ExecutionGraph::new(M::Hb::CLOCKS));
+        let graph = &self.graph;
+        let keep = |a: Ev| a <= read || a == write || graph.in_prefix(a, write);
+        graph.restrict_into(keep, read, &mut copy, &mut self.map);
+        let (new_write, new_read) = (self.map[write.as_usize()], self.map[read.as_usize()]);
+        let start = self.choices.len() as u32;
+        copy.set_revisited(new_write, new_read);
+        self.waiting.push(std::mem::replace(&mut self.graph, copy));
+        self.forget_source(new_read);
+        self.model.places(&self.graph, new_write, &mut self.choices);
+        if self.choices.len() as u32 == start {
+            let parent = self.waiting.pop().unwrap_or_else(|| unreachable!("just pushed"));
+            self.pool.push(std::mem::replace(&mut self.graph, parent));
+            return false;
+        }
+        self.statistics.revisits += 1;
+        self.frames.push(Frame { kind: Kind::Revisit { read: new_read }, event: new_write, start });
+        true
+    }
+
+    /// A consistent graph was reached: does something go wrong in it?
+    #[inline]
+    fn arrived(&mut self, visitor: &mut impl Visitor) -> ControlFlow<()> {
+        let newest = self.graph.newest();
+        let read = match self.frames.last() {
+            Some(Frame { kind: Kind::Revisit { read }, event, .. }) if *event == newest => *read,
+            _ => Ev::NONE,
+        };
+        for event in [newest, read] {
+            if !event.is_some() {
+                continue;
+            }
+            let tag = Tag(self.graph.event(event).tag);
+            self.look_for_fault(tag, visitor)?;
+            if M::RACES
+                && let Some(other) = race::<M::Hb>(&self.graph, event)
+            {
+                let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
+                visitor.visit(Visit::Race(&execution, other, event))?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn look_for_fault(&mut self, tag: Tag, visitor: &mut impl Visitor) -> ControlFlow<()> {
+        if tag.ready() == crate::history::Ready::No
+            && let Next::Fault(fault) = &self.history.node(tag).next
+        {
+            let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
+            return visitor.visit(Visit::Fault(&execution, fault));
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[cfg(debug_assertions)]
+    fn validate(&self) {
+        let initial = |loc: Loc| self.history.cells()[loc.as_usize()].initial;
+        assert_eq!(porf_graph::validate(&self.graph, initial), Ok(()));
+    }
+}
+
+enum Tried {
+    Applied,
+    Exhausted,
+    Stop,
+}
+
+enum Back {
+    Next,
+    Done,
+    Stop,
+}

@@ -1,0 +1,22 @@
+//! Why an exploration could not be done.
+
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The program uses something that this engine cannot treat.
+    Unsupported(String),
+    /// A fixed limit of the engine was reached.
+    Limit(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unsupported(what) => write!(f, "not supported: {what}"),
+            Error::Limit(what) => write!(f, "limit reached: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,249 @@
+//! What each thread has been told so far, as a tree: no prefix is interpreted twice.
+//!
+//! A thread's state is a function of the answers it was given. A [`Node`] is a thread after a
+//! sequence of answers; the edge to a child is the next answer. Events of an execution graph carry
+//! the node that their thread reached with them, so that backtracking, copying and revisiting a graph
+//! never run the interpreter; only an answer that was never given before does.
+//!
+//! Cost: a few nanoseconds for an answer seen before; one run to the next event otherwise. The tree
+//! has one node per distinct history of a thread, not per execution.
+
+use crate::error::Error;
+use porf_event::{BlockReason, Label, Location, ThreadId, Value};
+use porf_graph::Loc;
+use porf_interp::{Fault, Interpreter, Step, ThreadState};
+use porf_ir::FunctionId;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// A thread after some answers: an index into the tree, and what it can do next, in one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag(pub u32);
+
+/// What a thread can do next, as far as a scheduler cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Ready {
+    /// Finished, blocked or at a fault.
+    No = 0,
+    Yes = 1,
+    /// Inside an instruction of several events: the next one comes first.
+    Mid = 2,
+    /// If the thread that it waits for has finished.
+    Join = 3,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Next {
+    Emit(Label),
+    Finished,
+    Blocked(BlockReason),
+    Fault(Fault),
+}
+
+pub(crate) struct Node {
+    children: SmallVec<[(Value, Tag); 2]>,
+    /// The event that led here, with the answer in it.
+    pub label: Label,
+    pub next: Next,
+    /// The location of the next event.
+    pub loc: Loc,
+}
+
+pub(crate) struct History<'p> {
+    pub interp: Interpreter<'p>,
+    nodes: Vec<Node>,
+    states: Vec<ThreadState>,
+    roots: HashMap<(ThreadId, FunctionId, Value), Tag>,
+    locations: HashMap<u64, Loc>,
+    cells: Vec<Cell>,
+    created: HashMap<(ThreadId, u32), ThreadId>,
+}
+
+/// A location that some thread has touched or wants to touch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    pub location: Location,
+    pub size: u8,
+    pub initial: Value,
+}
+
+impl Tag {
+    fn new(node: usize, ready: Ready) -> Tag {
+        Tag((node as u32) << 2 | ready as u32)
+    }
+
+    fn node(self) -> usize {
+        (self.0 >> 2) as usize
+    }
+
+    #[inline]
+    pub fn ready(self) -> Ready {
+        match self.0 & 3 {
+            0 => Ready::No,
+            1 => Ready::Yes,
+            2 => Ready::Mid,
+            _ => Ready::Join,
+        }
+    }
+}
+
+impl<'p> History<'p> {
+    pub fn new(interp: Interpreter<'p>) -> History<'p> {
+        History {
+            interp,
+            nodes: Vec::new(),
+            states: Vec::new(),
+            roots: HashMap::new(),
+            locations: HashMap::new(),
+            cells: Vec::new(),
+            created: HashMap::new(),
+        }
+    }
+
+    /// The beginning of one of the threads that run from the start.
+    pub fn start(&mut self, thread: ThreadId) -> Result<Tag, Error> {
+        let state = self.interp.start(thread);
+        self.push(Label::Init, state)
+    }
+
+    #[inline]
+    pub fn node(&self, tag: Tag) -> &Node {
+        &self.nodes[tag.node()]
+    }
+
+    pub fn state(&self, tag: Tag) -> &ThreadState {
+        &self.states[tag.node()]
+    }
+
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// The thread after the next event was answered.
+    #[inline]
+    pub fn child(&mut self, tag: Tag, answer: Value) -> Result<Tag, Error> {
+        for &(seen, child) in &self.nodes[tag.node()].children {
+            if seen == answer {
+                return Ok(child);
+            }
+        }
+        self.grow(tag, answer)
+    }
+
+    #[cold]
+    fn grow(&mut self, tag: Tag, answer: Value) -> Result<Tag, Error> {
+        let mut state = self.states[tag.node()].clone();
+        let Next::Emit(label) = self.nodes[tag.node()].next else {
+            unreachable!("only an event is answered")
+        };
+        let label = self.interp.settle(&state, label, answer);
+        self.interp.deliver(&mut state, answer);
+        let child = self.push(label, state)?;
+        self.nodes[tag.node()].children.push((answer, child));
+        Ok(child)
+    }
+
+    /// The number of the thread that event `index` of `parent` starts: always the same.
+    pub fn created_id(&mut self, parent: ThreadId, index: u32) -> Result<ThreadId, Error> {
+        let first = self.interp.program().threads.len();
+        let next = first + self.created.len();
+        if next >= usize::from(ThreadId::INIT.0) {
+            return Err(Error::Unsupported("more than 65534 threads".into()));
+        }
+        Ok(*self.created.entry((parent, index)).or_insert(ThreadId(next as u16)))
+    }
+
+    /// The beginning of thread `child`, which a thread is about to start.
+    pub fn created(&mut self, tag: Tag, child: ThreadId) -> Result<Tag, Error> {
+        let (function, argument) = self
+            .interp
+            .created(&self.states[tag.node()])
+            .unwrap_or_else(|| unreachable!("asked at a Create only"));
+        if let Some(&root) = self.roots.get(&(child, function, argument)) {
+            return Ok(root);
+        }
+        let state = self.interp.start_function(child, function, argument);
+        let root = self.push(Label::Init, state)?;
+        self.roots.insert((child, function, argument), root);
+        Ok(root)
+    }
+
+    pub fn is_finished(&self, tag: Tag) -> bool {
+        tag.ready() == Ready::No && matches!(self.node(tag).next, Next::Finished)
+    }
+
+    fn push(&mut self, label: Label, mut state: ThreadState) -> Result<Tag, Error> {
+        let next = match self.interp.run(&mut state) {
+            Step::Emit(label) => Next::Emit(label),
+            Step::Finished => Next::Finished,
+            Step::Blocked(reason) => Next::Blocked(reason),
+            Step::Fault(fault) => Next::Fault(fault),
+        };
+        let mut loc = Loc::NONE;
+        let mut next = next;
+        let ready = match &next {
+            Next::Emit(label) => {
+                if let Some(access) = label.access() {
+                    match self.locate(access.location, access.size)? {
+                        Some(found) => loc = found,
+                        None => next = Next::Fault(self.bad_address(&state, access.location)),
+                    }
+                }
+                match &next {
+                    Next::Fault(_) => Ready::No,
+                    Next::Emit(Label::Join { .. }) => Ready::Join,
+                    _ if state.is_mid_instruction() => Ready::Mid,
+                    _ => Ready::Yes,
+                }
+            }
+            _ => Ready::No,
+        };
+        if self.nodes.len() >= 1 << 30 {
+            return Err(Error::Limit("more than 2^30 thread histories".into()));
+        }
+        let tag = Tag::new(self.nodes.len(), ready);
+        self.nodes.push(Node { children: SmallVec::new(), label, next, loc });
+        self.states.push(state);
+        Ok(tag)
+    }
+
+    fn bad_address(&self, state: &ThreadState, location: Location) -> Fault {
+        Fault {
+            kind: porf_interp::FaultKind::BadAddress,
+            message: format!("access to {:#x}, which is no variable", location.0),
+            span: state.span(self.interp.program()),
+        }
+    }
+
+    /// The dense number of a location; `None` if there is nothing there.
+    fn locate(&mut self, location: Location, size: u8) -> Result<Option<Loc>, Error> {
+        if let Some(&loc) = self.locations.get(&location.0) {
+            if self.cells[loc.as_usize()].size != size {
+                return Err(self.mixed(location, size));
+            }
+            return Ok(Some(loc));
+        }
+        let program = self.interp.program();
+        let Some(global) = program.global_at(location.0) else { return Ok(None) };
+        if location.0 + u64::from(size) > global.address + global.size.max(1) {
+            return Ok(None);
+        }
+        for cell in &self.cells {
+            let (start, end) = (cell.location.0, cell.location.0 + u64::from(cell.size));
+            if start < location.0 + u64::from(size) && location.0 < end {
+                return Err(self.mixed(location, size));
+            }
+        }
+        let loc = Loc(self.cells.len() as u32);
+        let initial = program.initial_value(location.0, size);
+        self.cells.push(Cell { location, size, initial });
+        self.locations.insert(location.0, loc);
+        Ok(Some(loc))
+    }
+
+    fn mixed(&self, location: Location, size: u8) -> Error {
+        let name = self.interp.program().name_of(location.0, size);
+        Error::Unsupported(format!("accesses of different sizes that overlap at {name}"))
+    }
+}

@@ -1,0 +1,102 @@
+//! Which thread goes next.
+//!
+//! The choice is a function of the graph, whatever the order in which it was built; every choice
+//! gives the same executions, in another order. Several exist so that tests can show that.
+
+use crate::history::{History, Ready, Tag};
+use porf_event::ThreadId;
+use porf_graph::{CanonicalKey, ExecutionGraph};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schedule {
+    /// The first thread that can move.
+    #[default]
+    LeftToRight,
+    /// The last thread that can move.
+    RightToLeft,
+    /// The thread with the fewest events.
+    Fewest,
+    /// By a hash of the graph: for tests, slow.
+    Hash(u64),
+}
+
+impl Schedule {
+    /// The next thread to move, or `None` if none can.
+    #[inline]
+    pub(crate) fn next(
+        self,
+        graph: &ExecutionGraph,
+        history: &History<'_>,
+        sees_co: bool,
+    ) -> Option<ThreadId> {
+        let mut first = None;
+        let mut mid: Option<(porf_graph::Ev, usize)> = None;
+        let mut salt = None;
+        for at in 0..graph.threads().len() {
+            let tag = tag_of(graph, at);
+            match tag.ready() {
+                Ready::No => continue,
+                Ready::Yes => {}
+                Ready::Mid => {
+                    // The newest half-done instruction goes first.
+                    let last = graph.threads()[at].last();
+                    if mid.is_none_or(|(newest, _)| last > Some(newest)) {
+                        mid = last.map(|last| (last, at));
+                    }
+                    continue;
+                }
+                Ready::Join => {
+                    if !join_is_ready(graph, history, tag) {
+                        continue;
+                    }
+                }
+            }
+            match self {
+                Schedule::LeftToRight => first = first.or(Some(at)),
+                Schedule::RightToLeft => first = Some(at),
+                Schedule::Fewest => {
+                    let length = |at: usize| graph.threads()[at].events().len();
+                    if first.is_none_or(|other| length(at) < length(other)) {
+                        first = Some(at);
+                    }
+                }
+                Schedule::Hash(seed) => {
+                    let salt = *salt.get_or_insert_with(|| hash(&(seed, CanonicalKey::of(graph, sees_co))));
+                    if first.is_none_or(|other| hash(&(salt, at)) < hash(&(salt, other))) {
+                        first = Some(at);
+                    }
+                }
+            }
+        }
+        mid.map(|(_, at)| at).or(first).map(|at| ThreadId(at as u16))
+    }
+}
+
+/// The state of a thread: that of its last event.
+#[inline]
+pub(crate) fn tag_of(graph: &ExecutionGraph, thread: usize) -> Tag {
+    let thread = &graph.threads()[thread];
+    match thread.last() {
+        Some(last) => Tag(graph.event(last).tag),
+        None if thread.creator.is_some() => Tag(thread.tag),
+        // Not started.
+        None => Tag(0),
+    }
+}
+
+fn join_is_ready(graph: &ExecutionGraph, history: &History<'_>, tag: Tag) -> bool {
+    let crate::history::Next::Emit(porf_event::Label::Join { child }) = history.node(tag).next else {
+        return false;
+    };
+    let at = child.as_usize();
+    at < graph.threads().len()
+        && graph.threads()[at].creator.is_some()
+        && history.is_finished(tag_of(graph, at))
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,87 @@
+//! What an exploration shows to whoever asked for it.
+
+use crate::history::{History, Next};
+use crate::schedule::tag_of;
+use porf_event::{BlockReason, ThreadId, Value};
+use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Loc};
+use porf_interp::{Fault, ThreadState};
+use std::ops::ControlFlow;
+
+/// Something that happened during the search.
+pub enum Visit<'v, 'p> {
+    /// Every thread has finished.
+    Complete(&'v Execution<'v, 'p>),
+    /// No thread can move, and not all have finished.
+    Blocked(&'v Execution<'v, 'p>),
+    /// A thread did something wrong. The graph is consistent; other threads may not have finished.
+    Fault(&'v Execution<'v, 'p>, &'v Fault),
+    /// Two accesses race.
+    Race(&'v Execution<'v, 'p>, Ev, Ev),
+}
+
+pub trait Visitor {
+    /// `Break` ends the search.
+    fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()>;
+}
+
+impl<F: FnMut(Visit<'_, '_>) -> ControlFlow<()>> Visitor for F {
+    fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
+        self(visit)
+    }
+}
+
+/// An execution: the graph, the final states of its threads, and its final memory.
+pub struct Execution<'v, 'p> {
+    pub graph: &'v ExecutionGraph,
+    pub(crate) history: &'v History<'p>,
+    pub(crate) sees_co: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Complete executions.
+    pub executions: u64,
+    /// Executions in which some thread cannot finish.
+    pub blocked: u64,
+    /// Events added to graphs.
+    pub events: u64,
+    /// Copies made to revisit a read.
+    pub revisits: u64,
+}
+
+impl Execution<'_, '_> {
+    /// The state of a thread after its last event.
+    pub fn state(&self, thread: ThreadId) -> &ThreadState {
+        self.history.state(tag_of(self.graph, thread.as_usize()))
+    }
+
+    /// Why a thread does not go on, if it is blocked.
+    pub fn block(&self, thread: ThreadId) -> Option<BlockReason> {
+        match self.history.node(tag_of(self.graph, thread.as_usize())).next {
+            Next::Blocked(reason) => Some(reason),
+            Next::Fault(_) => Some(BlockReason::Fault),
+            _ => None,
+        }
+    }
+
+    /// The co-last value of the cell at an address; the initial one if nothing wrote it.
+    ///
+    /// Where co is not part of the execution there may be several final values, and this is one.
+    pub fn memory(&self, address: u64, size: u8) -> Value {
+        for (at, cell) in self.history.cells().iter().enumerate() {
+            if cell.location.0 == address && at < self.graph.location_count() {
+                let last = self.graph.co_max(Loc(at as u32));
+                return if last == Ev::INIT {
+                    cell.initial
+                } else {
+                    self.graph.event(last).label.value().unwrap_or(0)
+                };
+            }
+        }
+        self.history.interp.program().initial_value(address, size)
+    }
+
+    pub fn key(&self) -> CanonicalKey {
+        CanonicalKey::of(self.graph, self.sees_co)
+    }
+}

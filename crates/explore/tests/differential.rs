@@ -1,0 +1,82 @@
+//! Every execution exactly once: the search against brute force, on random programs.
+
+mod support;
+
+use porf_explore::{Equivalence, Model, Options, Schedule, Visit, explore};
+use porf_graph::CanonicalKey;
+use porf_ir::Program;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use support::brute::{candidates, executions};
+use support::generate::{Modes, program};
+
+const SCHEDULES: [Schedule; 5] =
+    [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest, Schedule::Hash(1), Schedule::Hash(2)];
+
+/// How many programs: 2,000 in all by default, `PORF_FUZZ` of each kind if set.
+fn budget(default: u64) -> u64 {
+    match std::env::var("PORF_FUZZ") {
+        Ok(count) => count.parse().unwrap(),
+        Err(_) if std::env::var_os("PORF_FULL").is_some() => default * 50,
+        Err(_) => default,
+    }
+}
+
+fn seed() -> u64 {
+    std::env::var("PORF_SEED").map_or(1, |seed| seed.parse().unwrap())
+}
+
+fn check(program: &Program, models: &[(Model, Equivalence)]) -> bool {
+    let Some(candidates) = candidates(program, 4_000) else { return false };
+    for &(model, equivalence) in models {
+        let (complete, blocked) = executions(&candidates, model, equivalence);
+        for schedule in SCHEDULES {
+            let (mut found, mut stuck): (HashSet<CanonicalKey>, HashSet<CanonicalKey>) = Default::default();
+            let mut twice = 0;
+            let options = Options { schedule, ..Options::default() };
+            let result = explore(program, model, equivalence, &options, &mut |visit: Visit<'_, '_>| {
+                match visit {
+                    Visit::Complete(execution) => twice += u32::from(!found.insert(execution.key())),
+                    Visit::Blocked(execution) => twice += u32::from(!stuck.insert(execution.key())),
+                    _ => {}
+                }
+                ControlFlow::Continue(())
+            });
+            let context = || {
+                format!(
+                    "{model} {equivalence} {schedule:?}: {} missing, {} extra, {twice} twice; blocked: {} missing, {} extra\n{}",
+                    complete.difference(&found).count(),
+                    found.difference(&complete).count(),
+                    blocked.difference(&stuck).count(),
+                    stuck.difference(&blocked).count(),
+                    porf_ir::print(program),
+                )
+            };
+            assert!(result.is_ok(), "{result:?} {}", context());
+            assert!(complete == found && blocked == stuck && twice == 0, "{}", context());
+        }
+    }
+    true
+}
+
+fn fuzz(kind: u64, count: u64, size: u64, modes: Modes, models: &[(Model, Equivalence)]) {
+    let mut checked = 0;
+    for at in 0..count {
+        let program = program((kind << 40) + seed() * 10_000_000 + at, size, modes);
+        checked += u64::from(check(&program, models));
+    }
+    assert!(checked * 2 > count, "only {checked} of {count} programs were small enough");
+    println!("{checked} of {count} programs checked");
+}
+
+#[test]
+fn relaxed_programs() {
+    use Model::*;
+    let models = [Sc, Tso, Pso, Ra, Sra].map(|model| (model, Equivalence::Mo));
+    fuzz(1, budget(500), 6, Modes::Relaxed, &models);
+}
+
+#[test]
+fn rc11_without_sc() {
+    fuzz(2, budget(500), 6, Modes::Weak, &[(Model::Rc11, Equivalence::Mo)]);
+}

@@ -1,0 +1,185 @@
+//! Random programs: loads, stores, read-modify-writes, fences, branches on values, assumptions.
+
+use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
+use porf_ir::{BinOp, FunctionBuilder, FunctionId, Instr, Program, Reg, RmwOp, ThreadEntry, Width};
+
+/// xorshift: the same programs everywhere.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+}
+
+/// Which orderings a program uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Modes {
+    Relaxed,
+    /// All but seq_cst.
+    Weak,
+    All,
+}
+
+/// 2 to 4 threads, at most `size` operations in all.
+pub fn program(seed: u64, size: u64, modes: Modes) -> Program {
+    let mut random = Random::new(seed);
+    let mut program = Program { name: format!("random {seed}"), ..Program::default() };
+    let locations = random.pick(&[1, 2, 2, 3]);
+    let locations: Vec<u64> =
+        (0..locations).map(|at| program.add_global(["x", "y", "z"][at], 4, Vec::new())).collect();
+    let threads = random.pick(&[2, 2, 3, 3, 4]);
+    let mut left = size;
+    for thread in 0..threads {
+        let most = left.saturating_sub(threads - 1 - thread).clamp(1, 3);
+        let count = 1 + random.below(most);
+        left = left.saturating_sub(count);
+        let function = thread_code(&mut random, thread, count, &locations, modes);
+        program.functions.push(function);
+        program.threads.push(ThreadEntry {
+            name: format!("P{thread}"),
+            function: FunctionId(thread as u32),
+            registers: Vec::new(),
+        });
+    }
+    program
+}
+
+fn thread_code(
+    random: &mut Random,
+    thread: u64,
+    count: u64,
+    locations: &[u64],
+    modes: Modes,
+) -> porf_ir::Function {
+    let mut f = FunctionBuilder::new(&format!("P{thread}"));
+    let last = f.register("last");
+    let temporary = f.register("t");
+    for _ in 0..count {
+        let address = random.pick(locations);
+        let store = |random: &mut Random, value: porf_ir::Operand| Instr::Store {
+            address: address.into(),
+            value,
+            size: 4,
+            mode: write_mode(random, modes),
+        };
+        match random.below(20) {
+            0..6 => f.push(Instr::Load {
+                dst: last,
+                address: address.into(),
+                size: 4,
+                mode: read_mode(random, modes),
+            }),
+            6..11 => {
+                let value = 1 + random.below(2);
+                let instr = store(random, value.into());
+                f.push(instr);
+            }
+            11 | 12 => f.push(Instr::Rmw {
+                dst: last,
+                op: RmwOp::Add,
+                address: address.into(),
+                operand: 1.into(),
+                size: 4,
+                read: read_mode(random, modes),
+                write: write_mode(random, modes),
+                kind: RmwKind::Amo,
+            }),
+            13 | 14 => f.push(Instr::Cas {
+                dst: last,
+                address: address.into(),
+                expected: random.below(2).into(),
+                new: (1 + random.below(3)).into(),
+                size: 4,
+                read: read_mode(random, modes),
+                write: write_mode(random, modes),
+                failure: read_mode(random, modes),
+                weak: random.below(8) == 0,
+                kind: RmwKind::Amo,
+            }),
+            15 => {
+                // A store of the last value read and 1: a data dependency.
+                let sum = |dst: Reg| Instr::Bin {
+                    dst,
+                    op: BinOp::Add,
+                    width: Width::W32,
+                    a: last.into(),
+                    b: 1.into(),
+                };
+                f.push(sum(temporary));
+                let instr = store(random, temporary.into());
+                f.push(instr);
+            }
+            16 => {
+                // A store that depends on the last value read by control.
+                let (then, after) = (f.label(), f.label());
+                f.push(Instr::Bin {
+                    dst: temporary,
+                    op: BinOp::And,
+                    width: Width::W32,
+                    a: last.into(),
+                    b: 1.into(),
+                });
+                f.branch(temporary, then, after);
+                f.bind(then);
+                let instr = store(random, 1.into());
+                f.push(instr);
+                f.bind(after);
+            }
+            17 => f.push(Instr::Assume { cond: last.into() }),
+            _ => {
+                let mode = if modes == Modes::Relaxed {
+                    FenceMode::SeqCst
+                } else if modes == Modes::Weak {
+                    random.pick(&[FenceMode::Acquire, FenceMode::Release, FenceMode::AcqRel])
+                } else {
+                    random.pick(&[
+                        FenceMode::Acquire,
+                        FenceMode::Release,
+                        FenceMode::AcqRel,
+                        FenceMode::SeqCst,
+                        FenceMode::SeqCst,
+                        FenceMode::SeqCst,
+                    ])
+                };
+                f.push(Instr::Fence { mode });
+            }
+        }
+    }
+    f.finish()
+}
+
+fn read_mode(random: &mut Random, modes: Modes) -> ReadMode {
+    match modes {
+        Modes::Relaxed => ReadMode::Relaxed,
+        Modes::Weak => random.pick(&[ReadMode::Relaxed, ReadMode::Relaxed, ReadMode::Acquire]),
+        Modes::All => {
+            random.pick(&[ReadMode::Relaxed, ReadMode::Acquire, ReadMode::SeqCst, ReadMode::SeqCst])
+        }
+    }
+}
+
+fn write_mode(random: &mut Random, modes: Modes) -> WriteMode {
+    match modes {
+        Modes::Relaxed => WriteMode::Relaxed,
+        Modes::Weak => random.pick(&[WriteMode::Relaxed, WriteMode::Relaxed, WriteMode::Release]),
+        Modes::All => {
+            random.pick(&[WriteMode::Relaxed, WriteMode::Release, WriteMode::SeqCst, WriteMode::SeqCst])
+        }
+    }
+}
