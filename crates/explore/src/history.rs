@@ -213,6 +213,7 @@ impl<'p> History<'p> {
             kind: porf_interp::FaultKind::BadAddress,
             message: format!("access to {:#x}, which is no variable", location.0),
             span: state.span(self.interp.program()),
+            stack: state.stack(self.interp.program()),
         }
     }
 

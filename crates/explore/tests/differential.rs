@@ -80,3 +80,8 @@ fn relaxed_programs() {
 fn rc11_without_sc() {
     fuzz(2, budget(500), 6, Modes::Weak, &[(Model::Rc11, Equivalence::Mo)]);
 }
+
+#[test]
+fn rc11_with_sc() {
+    fuzz(3, budget(500), 7, Modes::All, &[(Model::Rc11, Equivalence::Mo)]);
+}
