@@ -84,10 +84,8 @@ impl Psc {
         let (id, loc) = (event.id, event.loc);
         // [SC];sb≠loc;hb;sb≠loc: from the last event before b of another location.
         let own = graph.thread(id.thread).events();
-        if let Some(&y) = own[..id.index as usize]
-            .iter()
-            .rev()
-            .find(|&&y| y.is_some() && graph.event(y).loc != loc)
+        if let Some(&y) =
+            own[..id.index as usize].iter().rev().find(|&&y| y.is_some() && graph.event(y).loc != loc)
         {
             for thread in 0..graph.threads().len() {
                 let below = graph.clock(HB, y)[thread];

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod disagreements;
+pub mod family;
 pub mod herd;
 
 use std::path::PathBuf;
