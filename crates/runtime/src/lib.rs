@@ -1,1 +1,38 @@
-//! Not written yet.
+//! What a program built by `porf cc` links: the compilers' ThreadSanitizer interface and the blocking
+//! part of libc, on top of the memory model of `porf-sample`.
+//!
+//! The program's threads are fibers of one kernel thread ([`fiber`]), each on the thread-local storage of
+//! a parked kernel thread. Every atomic access, lock and thread operation is a scheduling point
+//! ([`world`]). When the first thread is created the process is copied aside; executions run from there,
+//! one after another ([`repeat`]). Before that point the program is sequential and runs untouched.
+//!
+//! Two kinds of state: what lies in `.data`, `.bss` and the program's heap ([`heap`]) is rolled back
+//! between executions with the rest of the program; what lies in the Rust heap ([`memory`]) stays and is
+//! reset explicitly. No Rust thread-locals: they would move with the borrowed storage.
+//!
+//! Limits: x86-64 Linux with glibc. See docs/limits.md.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![allow(clippy::missing_safety_doc, reason = "every exported function is the C function of that name")]
+
+mod atomic;
+mod call;
+mod cxx;
+mod fiber;
+mod finding;
+mod futex;
+mod heap;
+mod io;
+mod lend;
+mod lock;
+mod memory;
+mod plain;
+mod process;
+mod repeat;
+mod shadow;
+mod sync;
+mod sys;
+mod thread;
+mod time;
+mod wait;
+mod world;

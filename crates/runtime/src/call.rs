@@ -1,0 +1,89 @@
+//! Call stacks: the compilers announce every function's entry and exit.
+//!
+//! Also the way in for all callbacks that need to know their caller: [`entry!`] keeps the return
+//! address, which Rust cannot ask for, in [`CALLER`].
+
+use crate::sys::Global;
+use crate::world::{HOT, World};
+
+/// Calls remembered per thread; deeper ones are counted, not kept.
+pub const DEPTH: usize = 1024;
+
+/// Where the last callback was called from.
+pub static CALLER: Global<usize> = Global::new(0);
+
+/// The main thread's calls: rolled back with it.
+static MAIN: Global<[usize; DEPTH]> = Global::new([0; DEPTH]);
+
+/// `entry!(name => inner)`: a C function that notes its return address and continues as `inner`.
+#[macro_export]
+macro_rules! entry {
+    ($($name:ident => $inner:path;)*) => {$(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub extern "C" fn $name() {
+            std::arch::naked_asm!(
+                "mov rax, [rsp]",
+                "mov [rip + {caller}], rax",
+                "jmp {inner}",
+                caller = sym $crate::call::CALLER,
+                inner = sym $inner,
+            )
+        }
+    )*};
+}
+
+#[inline(always)]
+pub fn caller() -> usize {
+    // SAFETY: one kernel thread.
+    unsafe { *CALLER.get() }
+}
+
+pub fn init() {
+    // SAFETY: before the program's own code runs.
+    unsafe {
+        let main = MAIN.get().cast::<usize>();
+        (*HOT.get()).calls = main;
+        (*HOT.get()).calls_limit = main.add(DEPTH);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_func_entry(pc: usize) {
+    // SAFETY: one kernel thread; the write is within the buffer.
+    unsafe {
+        let hot = HOT.get();
+        let calls = (*hot).calls;
+        if calls < (*hot).calls_limit {
+            *calls = pc;
+        }
+        (*hot).calls = calls.wrapping_add(1);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_func_exit() {
+    // SAFETY: one kernel thread.
+    unsafe { (*HOT.get()).calls = (*HOT.get()).calls.wrapping_sub(1) };
+}
+
+/// The calls of a thread, innermost first, below `pc`.
+pub fn stack_of(world: &World, thread: u32, pc: usize, mut frame: impl FnMut(usize)) {
+    // SAFETY: reads within the thread's buffer.
+    unsafe {
+        let hot = HOT.get();
+        let fiber = &world.fibers[thread as usize];
+        let start = if thread == 0 { MAIN.get() as usize } else { fiber.calls.as_ptr() as usize };
+        let top = if thread == world.current { (*hot).calls as usize } else { fiber.calls_top };
+        if pc != 0 {
+            frame(pc);
+        }
+        if top < start {
+            return;
+        }
+        let depth = ((top - start) / size_of::<usize>()).min(DEPTH);
+        for i in (0..depth).rev() {
+            frame(*(start as *const usize).add(i));
+        }
+    }
+}

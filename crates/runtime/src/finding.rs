@@ -1,0 +1,206 @@
+//! What was found: records in the memory shared with the command line.
+//!
+//! A finding is known by a key made of program counters, so the same race in another execution, or at
+//! another address, only counts. The earlier access of a race is known by its program counter; its call
+//! stack is collected by running the execution once more ([`Watch`]): executions are functions of their
+//! seed, so the access happens again, with its stack at hand.
+
+use crate::call;
+use crate::plain::long_pc;
+use crate::world::{State, World};
+use porf_sample::protocol::{Finding, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, kind};
+use porf_sample::race::{Conflict, Kind};
+use std::sync::atomic::Ordering;
+
+/// An earlier access whose stack is wanted.
+#[derive(Clone, Copy)]
+pub struct Watch {
+    pub finding: usize,
+    pub thread: u32,
+    pub clock: u32,
+    pub address: usize,
+    pub size: usize,
+    pub kind: Kind,
+}
+
+/// A race, or a use of freed memory.
+#[cold]
+pub fn conflict(w: &mut World, address: usize, size: usize, access: Kind, pc: usize, earlier: Conflict) {
+    let what = if earlier.kind == Kind::Free { kind::USE_AFTER_FREE } else { kind::RACE };
+    let earlier_pc = long_pc(earlier.pc);
+    let mut pcs = [pc as u64, earlier_pc as u64];
+    pcs.sort_unstable();
+    let key = hash(what, &pcs);
+    let Some(index) = record(w, what, key, "") else { return };
+    let thread = w.current;
+    let finding = &mut w.shared().findings[index];
+    finding.address = address as u64;
+    finding.size = size as u32;
+    add_stack(w, index, thread, pc, access as u32);
+    let second = finding.stack_count as usize;
+    add_frames(finding, second, earlier.thread, earlier.kind as u32, &[earlier_pc]);
+    finding.stacks[second].clock = earlier.clock;
+}
+
+/// Every thread waits for another.
+pub fn deadlock(w: &mut World) {
+    let mut tops: Vec<u64> = Vec::new();
+    let blocked: Vec<u32> = (0..w.fiber_count as u32)
+        .filter(|&thread| w.fibers[thread as usize].state == State::Blocked)
+        .collect();
+    for &thread in &blocked {
+        let mut top = 0;
+        call::stack_of(w, thread, 0, |pc| top = if top == 0 { pc } else { top });
+        tops.push(top as u64);
+    }
+    tops.sort_unstable();
+    let mut message = String::from("every thread waits:");
+    for &thread in &blocked {
+        message.push_str(&format!(" T{thread} {}", w.fibers[thread as usize].waiting));
+        message.push(if Some(&thread) == blocked.last() { '.' } else { ',' });
+    }
+    let Some(index) = record(w, kind::DEADLOCK, hash(kind::DEADLOCK, &tops), &message) else { return };
+    for &thread in blocked.iter().take(MAX_STACKS) {
+        add_stack(w, index, thread, 0, 0xff);
+    }
+}
+
+/// Something the running thread did or suffered.
+#[cold]
+pub fn event(w: &mut World, what: u32, pc: usize, message: &str) {
+    let mut frames = [0u64; 3];
+    let mut depth = 0;
+    call::stack_of(w, w.current, pc, |pc| {
+        if depth < frames.len() {
+            frames[depth] = pc as u64;
+        }
+        depth += 1;
+    });
+    let key = if what == kind::ASSERTION { hash_text(message) } else { hash(what, &frames) };
+    let Some(index) = record(w, what, key, message) else { return };
+    let thread = w.current;
+    add_stack(w, index, thread, pc, 0xff);
+}
+
+/// In an execution run again: is this the access looked for?
+#[cold]
+pub fn watched(w: &mut World, address: usize, size: usize, access: Kind, pc: usize, clock: u32) {
+    let Some(watch) = w.watch else { return };
+    let overlaps = address < watch.address + watch.size && watch.address < address + size;
+    let same_kind = access == watch.kind;
+    if w.current != watch.thread || clock != watch.clock || !overlaps || !same_kind {
+        return;
+    }
+    w.watch = None;
+    let thread = w.current;
+    let finding = &mut w.shared().findings[watch.finding];
+    let mut frames = [0usize; MAX_FRAMES];
+    let mut depth = 0;
+    call::stack_of(w, thread, pc, |pc| {
+        if depth < MAX_FRAMES {
+            frames[depth] = pc;
+            depth += 1;
+        }
+    });
+    let stack = &mut finding.stacks[1];
+    if depth > 0 && stack.frames[0] as u32 == frames[0] as u32 {
+        for (to, from) in stack.frames.iter_mut().zip(&frames[..depth]) {
+            *to = *from as u64;
+        }
+        stack.length = depth as u32;
+        finding.complete = 1;
+    }
+}
+
+/// A race whose earlier stack is still missing, with the seed that shows it.
+pub fn incomplete(w: &World) -> Option<(Watch, u64)> {
+    let shared = w.shared();
+    let count = shared.progress.finding_count.load(Ordering::Relaxed) as usize;
+    let (index, finding) = shared.findings[..count].iter().enumerate().find(|(_, finding)| {
+        matches!(finding.kind, kind::RACE | kind::USE_AFTER_FREE) && finding.complete == 0 && finding.stack_count == 2
+    })?;
+    let earlier = &finding.stacks[1];
+    let access = match earlier.access {
+        0 => Kind::Read,
+        1 => Kind::Write,
+        2 => Kind::Free,
+        3 => Kind::AtomicRead,
+        _ => Kind::AtomicWrite,
+    };
+    let watch = Watch {
+        finding: index,
+        thread: earlier.thread,
+        clock: earlier.clock,
+        address: finding.address as usize,
+        size: finding.size as usize,
+        kind: access,
+    };
+    Some((watch, finding.first_seed))
+}
+
+/// Counts a finding; its index if it is new and its stacks are wanted.
+fn record(w: &mut World, what: u32, key: u64, message: &str) -> Option<usize> {
+    if w.watch.is_some() || w.replaying() {
+        return None;
+    }
+    let execution = w.execution + 1;
+    let shared = w.shared();
+    let count = shared.progress.finding_count.load(Ordering::Relaxed) as usize;
+    if let Some(known) = shared.findings[..count].iter_mut().find(|finding| finding.key == key) {
+        if known.last_execution != execution {
+            known.last_execution = execution;
+            known.count += 1;
+        }
+        return None;
+    }
+    if count == MAX_FINDINGS {
+        shared.progress.dropped.fetch_add(1, Ordering::Relaxed);
+        return None;
+    }
+    let finding = &mut shared.findings[count];
+    finding.kind = what;
+    finding.key = key;
+    finding.count = 1;
+    finding.first_seed = w.seed;
+    finding.last_execution = execution;
+    finding.stack_count = 0;
+    let length = message.len().min(finding.message.len() - 1);
+    finding.message[..length].copy_from_slice(&message.as_bytes()[..length]);
+    finding.message[length] = 0;
+    shared.progress.finding_count.store(count as u32 + 1, Ordering::Release);
+    Some(count)
+}
+
+fn add_stack(w: &mut World, index: usize, thread: u32, pc: usize, access: u32) {
+    let mut frames = [0usize; MAX_FRAMES];
+    let mut depth = 0;
+    call::stack_of(w, thread, pc, |pc| {
+        if depth < MAX_FRAMES {
+            frames[depth] = pc;
+            depth += 1;
+        }
+    });
+    let finding = &mut w.shared().findings[index];
+    let place = finding.stack_count as usize;
+    add_frames(finding, place, thread, access, &frames[..depth]);
+}
+
+fn add_frames(finding: &mut Finding, place: usize, thread: u32, access: u32, frames: &[usize]) {
+    let stack = &mut finding.stacks[place];
+    stack.thread = thread;
+    stack.access = access;
+    stack.length = frames.len() as u32;
+    for (to, from) in stack.frames.iter_mut().zip(frames) {
+        *to = *from as u64;
+    }
+    finding.stack_count = place as u32 + 1;
+}
+
+fn hash(what: u32, parts: &[u64]) -> u64 {
+    let mix = |hash: u64, part: u64| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+    parts.iter().fold(mix(1, u64::from(what)), |hash, &part| mix(hash, part)) | 1
+}
+
+fn hash_text(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)) | 1
+}

@@ -1,0 +1,283 @@
+//! The program's heap: deterministic, so that an execution is a function of its seed, and slow to reuse
+//! memory, so that a use after free is seen.
+//!
+//! Size classes over one reserved region at a fixed address. Every block has a 16-byte header. Freed
+//! blocks wait in a queue of up to [`QUARANTINE`] bytes before they are given out again; their shadow is
+//! marked freed. All bookkeeping is rolled back with the program.
+
+use crate::call::caller;
+use crate::entry;
+use crate::finding;
+use crate::plain;
+use crate::shadow;
+use crate::sys::{self, Global};
+use crate::world::{self, is_running};
+use porf_sample::protocol::kind;
+use porf_sample::race::Kind;
+
+pub const START: usize = 0x6000_0000_0000;
+const RESERVED: usize = 1 << 37;
+const QUARANTINE: usize = 8 << 20;
+/// Beyond this, only the beginning of a freed block is marked.
+const MARKED: usize = 1 << 16;
+
+#[repr(C)]
+struct Header {
+    /// Bytes the program may use; the distance back to the true header for [`ALIGNED`].
+    size: u64,
+    state: u32,
+    /// The next free or quarantined block, in units of 16 bytes from the start.
+    next: u32,
+}
+
+const LIVE: u32 = 0x11fe_11fe;
+const FREED: u32 = 0xdead_0ff5;
+const ALIGNED: u32 = 0xa119_a119;
+const HEADER: usize = size_of::<Header>();
+const CLASSES: usize = 64 + 4 * 34;
+
+struct Heap {
+    /// First address never given out.
+    next: usize,
+    free: [u32; CLASSES],
+    oldest: u32,
+    newest: u32,
+    waiting: usize,
+}
+
+static HEAP: Global<Heap> =
+    Global::new(Heap { next: 0, free: [0; CLASSES], oldest: 0, newest: 0, waiting: 0 });
+
+/// The part of the region in use.
+pub fn used() -> std::ops::Range<usize> {
+    // SAFETY: one kernel thread.
+    let next = unsafe { (*HEAP.get()).next };
+    START..next.max(START)
+}
+
+/// Class and usable size for a request.
+fn class(size: usize) -> (usize, usize) {
+    if size <= 1024 {
+        let index = size.max(1).div_ceil(16);
+        return (index - 1, index * 16);
+    }
+    // Four classes per power of two.
+    let power = usize::BITS as usize - 1 - (size - 1).leading_zeros() as usize;
+    let quarter = 1usize << (power - 2);
+    let steps = (size - (1 << power)).div_ceil(quarter);
+    (64 + (power - 10) * 4 + steps, (1 << power) + steps * quarter)
+}
+
+unsafe fn header(block: usize) -> *mut Header {
+    (block - HEADER) as *mut Header
+}
+
+unsafe fn at(index: u32) -> usize {
+    START + index as usize * 16
+}
+
+/// Allocates `size` bytes; 0 if there is no room.
+pub unsafe fn allocate(size: usize) -> usize {
+    // SAFETY: one kernel thread; blocks are disjoint.
+    unsafe {
+        let heap = &mut *HEAP.get();
+        if heap.next == 0 {
+            if sys::map_at(START, RESERVED).is_none() {
+                sys::fail("porf: the place of the program's heap is taken\n");
+            }
+            heap.next = START + 16;
+        }
+        if size > RESERVED / 2 {
+            return 0;
+        }
+        let (class, room) = class(size);
+        let reused = heap.free[class];
+        let block = if reused != 0 {
+            let block = at(reused);
+            heap.free[class] = (*header(block)).next;
+            block
+        } else {
+            let block = heap.next + HEADER;
+            if block + room > START + RESERVED {
+                return 0;
+            }
+            heap.next = block + room;
+            block
+        };
+        *header(block) = Header { size: size as u64, state: LIVE, next: 0 };
+        if reused != 0 && is_running() {
+            forget(block, room.min(MARKED));
+        }
+        block
+    }
+}
+
+unsafe fn forget(start: usize, length: usize) {
+    shadow::for_each(start, length, |cell, _| {
+        // SAFETY: a cell of the shadow.
+        unsafe { world::world().detector.forget(&mut *cell) }
+    });
+}
+
+unsafe fn release(block: usize) {
+    // SAFETY: one kernel thread; the block is checked before it is trusted.
+    unsafe {
+        if block == 0 {
+            return;
+        }
+        let heap = &mut *HEAP.get();
+        let inside = block > START && block < heap.next && block.is_multiple_of(16);
+        let mut block = block;
+        if inside && (*header(block)).state == ALIGNED {
+            block -= (*header(block)).size as usize;
+        }
+        if !inside || !matches!((*header(block)).state, LIVE | FREED) {
+            if is_running() {
+                let message = "free of memory that malloc did not return";
+                finding::event(world::world(), kind::INVALID_FREE, caller(), message);
+            }
+            return;
+        }
+        let head = header(block);
+        if (*head).state == FREED {
+            if is_running() {
+                finding::event(world::world(), kind::DOUBLE_FREE, caller(), "double free");
+            }
+            return;
+        }
+        let size = (*head).size as usize;
+        if is_running() {
+            plain::range(block, size.clamp(1, MARKED), Kind::Free, caller());
+        }
+        (*head).state = FREED;
+        (*head).next = 0;
+        let index = ((block - START) / 16) as u32;
+        if heap.newest != 0 {
+            (*header(at(heap.newest))).next = index;
+        } else {
+            heap.oldest = index;
+        }
+        heap.newest = index;
+        heap.waiting += size + HEADER;
+        while heap.waiting > QUARANTINE {
+            let oldest = header(at(heap.oldest));
+            let index = heap.oldest;
+            heap.oldest = (*oldest).next;
+            if heap.oldest == 0 {
+                heap.newest = 0;
+            }
+            heap.waiting -= (*oldest).size as usize + HEADER;
+            let (class, _) = class((*oldest).size as usize);
+            (*oldest).next = heap.free[class];
+            heap.free[class] = index;
+        }
+    }
+}
+
+unsafe fn aligned(alignment: usize, size: usize) -> usize {
+    // SAFETY: writes a second header inside the block.
+    unsafe {
+        if alignment <= 16 {
+            return allocate(size);
+        }
+        let block = allocate(size + alignment);
+        if block == 0 {
+            return 0;
+        }
+        let user = (block + 16).next_multiple_of(alignment);
+        *header(user) = Header { size: (user - block) as u64, state: ALIGNED, next: 0 };
+        user
+    }
+}
+
+unsafe fn usable(block: usize) -> usize {
+    // SAFETY: the caller passes a live block.
+    unsafe {
+        let head = &*header(block);
+        if head.state == ALIGNED {
+            let distance = head.size as usize;
+            return (*header(block - distance)).size as usize - distance;
+        }
+        head.size as usize
+    }
+}
+
+fn or_errno(block: usize) -> usize {
+    if block == 0 {
+        sys::set_errno(libc::ENOMEM);
+    }
+    block
+}
+
+unsafe extern "C" fn malloc_inner(size: usize) -> usize {
+    or_errno(unsafe { allocate(size) })
+}
+
+unsafe extern "C" fn free_inner(block: usize) {
+    unsafe { release(block) }
+}
+
+unsafe extern "C" fn calloc_inner(count: usize, size: usize) -> usize {
+    let Some(total) = count.checked_mul(size) else { return or_errno(0) };
+    // SAFETY: the block is that long.
+    unsafe {
+        let block = allocate(total);
+        if block != 0 {
+            std::ptr::write_bytes(block as *mut u8, 0, total);
+        }
+        or_errno(block)
+    }
+}
+
+unsafe extern "C" fn realloc_inner(block: usize, size: usize) -> usize {
+    // SAFETY: copies what both blocks have.
+    unsafe {
+        if block == 0 {
+            return or_errno(allocate(size));
+        }
+        if size == 0 {
+            release(block);
+            return 0;
+        }
+        let new = allocate(size);
+        if new != 0 {
+            let kept = usable(block).min(size);
+            std::ptr::copy_nonoverlapping(block as *const u8, new as *mut u8, kept);
+            release(block);
+        }
+        or_errno(new)
+    }
+}
+
+unsafe extern "C" fn memalign_inner(alignment: usize, size: usize) -> usize {
+    or_errno(unsafe { aligned(alignment.next_power_of_two(), size) })
+}
+
+unsafe extern "C" fn posix_memalign_inner(out: *mut usize, alignment: usize, size: usize) -> i32 {
+    if !alignment.is_power_of_two() || alignment < 8 {
+        return libc::EINVAL;
+    }
+    // SAFETY: `out` is the caller's.
+    unsafe {
+        let block = aligned(alignment, size);
+        if block == 0 {
+            return libc::ENOMEM;
+        }
+        *out = block;
+    }
+    0
+}
+
+unsafe extern "C" fn valloc_inner(size: usize) -> usize {
+    or_errno(unsafe { aligned(4096, size) })
+}
+
+unsafe extern "C" fn usable_inner(block: usize) -> usize {
+    if block == 0 { 0 } else { unsafe { usable(block) } }
+}
+
+entry! {
+    malloc => malloc_inner; free => free_inner; cfree => free_inner; calloc => calloc_inner; realloc => realloc_inner;
+    memalign => memalign_inner; aligned_alloc => memalign_inner; posix_memalign => posix_memalign_inner;
+    valloc => valloc_inner; malloc_usable_size => usable_inner;
+}

@@ -1,0 +1,262 @@
+//! Plain and volatile accesses.
+//!
+//! A plain access is checked for races and otherwise runs as it is. A volatile access is an atomic one
+//! whose native part comes after the callback: a load finds the chosen value put into memory, a store's
+//! value is picked up at the next callback ([`Pending`]).
+
+use crate::atomic;
+use crate::call::caller;
+use crate::entry;
+use crate::finding;
+use crate::shadow;
+use crate::world::{HOT, IDLE, PENDING, RUNNING, Step, visible, world};
+use porf_sample::Order;
+use porf_sample::race::{Access, Cell, Kind};
+
+/// What a volatile access left to do.
+#[derive(Default, Clone, Copy)]
+pub enum Pending {
+    #[default]
+    Nothing,
+    /// Memory was changed for a load: put this back.
+    Restore { address: usize, size: usize, value: u128 },
+    /// A store is happening: take its value.
+    Take { address: usize, size: usize },
+}
+
+/// A program counter in 32 bits: relative to this library's code, which every program has nearby.
+#[inline(always)]
+pub fn short_pc(pc: usize) -> u32 {
+    pc.wrapping_sub(short_pc as *const () as usize) as u32
+}
+
+/// The program counter that [`short_pc`] shortened, if it is within 2 GiB of this library. Code further
+/// away (instrumented shared objects) is told apart by the low 32 bits alone and completed when found.
+pub fn long_pc(pc: u32) -> usize {
+    (short_pc as *const () as usize).wrapping_add(pc as i32 as isize as usize)
+}
+
+#[inline(always)]
+unsafe fn access<const SIZE: usize, const WRITE: bool>(address: usize) {
+    // SAFETY: one kernel thread; cells exist for every address.
+    unsafe {
+        let hot = &*HOT.get();
+        if hot.state != RUNNING {
+            if hot.state == IDLE {
+                return;
+            }
+            complete_pending();
+        }
+        let hot = &*HOT.get();
+        let detector = &world().detector;
+        let repeated = |cell: *mut Cell, mask: u8| {
+            detector.is_repeated(&*cell, hot.thread, hot.now, mask, WRITE)
+        };
+        let done = match SIZE {
+            1 | 2 | 4 if (address & 3) + SIZE <= 4 => {
+                repeated(shadow::cell(address), (((1u16 << SIZE) - 1) << (address & 3)) as u8)
+            }
+            8 if address & 7 == 0 => {
+                let cell = shadow::cell(address);
+                repeated(cell, 15) && repeated(cell.add(1), 15)
+            }
+            _ => false,
+        };
+        if !done {
+            range(address, SIZE, if WRITE { Kind::Write } else { Kind::Read }, caller());
+        }
+    }
+}
+
+/// Checks and records an access to some bytes.
+#[inline(never)]
+pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    let thread = w.current;
+    let mut found = None;
+    let mut overwrites = false;
+    shadow::for_each(address, size, |cell, mask| {
+        // SAFETY: a cell of the shadow; nobody else has a reference.
+        let cell = unsafe { &mut *cell };
+        let clock = w.engine.clock(thread);
+        let now = w.engine.now(thread);
+        let access = Access { thread, clock, now, pc: short_pc(pc), mask, kind };
+        if let Some(conflict) = w.detector.access(cell, access) {
+            found.get_or_insert(conflict);
+        }
+        if kind == Kind::Write
+            && let Some(extension) = w.detector.extension(cell)
+        {
+            // The value is not there yet: the next atomic access takes it from memory.
+            extension.overwritten = Some((thread, now));
+            overwrites |= extension.location != 0;
+        }
+    });
+    if w.watch.is_some() {
+        finding::watched(w, address, size, kind, pc, w.engine.now(thread));
+    }
+    if overwrites {
+        // A clock of its own for the store, see `Store::clock`.
+        w.engine.tick(thread);
+        w.refresh();
+    }
+    if let Some(conflict) = found {
+        finding::conflict(w, address, size, kind, pc, conflict);
+    }
+}
+
+/// Finishes the volatile access before this callback.
+#[cold]
+pub unsafe fn complete_pending() {
+    // SAFETY: called while running.
+    unsafe {
+        let w = world();
+        (*HOT.get()).state = RUNNING;
+        match std::mem::take(&mut w.pending) {
+            Pending::Nothing => {}
+            Pending::Restore { address, size, value } => atomic::write_native(address, size, value),
+            Pending::Take { address, size } => {
+                let order = if w.volatile_acqrel { Order::Release } else { Order::Relaxed };
+                let value = atomic::read_native(address, size);
+                let location = atomic::location_for_pending_store(address, size);
+                let now = w.engine.now(w.current);
+                w.engine.store(w.current, location, order, value);
+                atomic::check(address, size, Kind::AtomicWrite, now);
+            }
+        }
+    }
+}
+
+unsafe fn volatile_read(address: usize, size: usize) {
+    // SAFETY: called by the program about memory it is about to read.
+    unsafe {
+        let Some(()) = before_volatile() else { return };
+        visible(Step::Other);
+        let order = if world().volatile_acqrel { Order::Acquire } else { Order::Relaxed };
+        let memory = atomic::read_native(address, size);
+        let value = atomic::load(address, size, order);
+        if value != memory {
+            atomic::write_native(address, size, value);
+            world().pending = Pending::Restore { address, size, value: memory };
+            (*HOT.get()).state = PENDING;
+        }
+    }
+}
+
+unsafe fn volatile_write(address: usize, size: usize) {
+    // SAFETY: called by the program about memory it is about to write.
+    unsafe {
+        let Some(()) = before_volatile() else { return };
+        visible(Step::Store);
+        atomic::locate(address, size);
+        world().pending = Pending::Take { address, size };
+        (*HOT.get()).state = PENDING;
+    }
+}
+
+unsafe fn before_volatile() -> Option<()> {
+    // SAFETY: one kernel thread.
+    unsafe {
+        match (*HOT.get()).state {
+            IDLE => return None,
+            PENDING => complete_pending(),
+            _ => {}
+        }
+    }
+    Some(())
+}
+
+macro_rules! plain {
+    ($($read:ident $write:ident $volatile_read:ident $volatile_write:ident $size:literal;)*) => {$(
+        unsafe extern "C" fn $read(address: usize) { unsafe { access::<$size, false>(address) } }
+        unsafe extern "C" fn $write(address: usize) { unsafe { access::<$size, true>(address) } }
+        unsafe extern "C" fn $volatile_read(address: usize) { unsafe { volatile_read(address, $size) } }
+        unsafe extern "C" fn $volatile_write(address: usize) { unsafe { volatile_write(address, $size) } }
+    )*};
+}
+
+plain! {
+    read1 write1 volatile_read1 volatile_write1 1;
+    read2 write2 volatile_read2 volatile_write2 2;
+    read4 write4 volatile_read4 volatile_write4 4;
+    read8 write8 volatile_read8 volatile_write8 8;
+    read16 write16 volatile_read16 volatile_write16 16;
+}
+
+macro_rules! read_write {
+    ($($name:ident $size:literal;)*) => {$(
+        unsafe extern "C" fn $name(address: usize) { unsafe { access::<$size, false>(address); access::<$size, true>(address) } }
+    )*};
+}
+
+read_write! { read_write1 1; read_write2 2; read_write4 4; read_write8 8; read_write16 16; }
+
+unsafe extern "C" fn read_range(address: usize, size: usize) {
+    unsafe { any_range(address, size, Kind::Read) }
+}
+
+unsafe extern "C" fn write_range(address: usize, size: usize) {
+    unsafe { any_range(address, size, Kind::Write) }
+}
+
+/// An access of any size, by the program or on its behalf.
+pub unsafe fn any_range(address: usize, size: usize, kind: Kind) {
+    // SAFETY: one kernel thread.
+    unsafe {
+        if (*HOT.get()).state == PENDING {
+            complete_pending();
+        }
+        if (*HOT.get()).state == RUNNING && size > 0 {
+            range(address, size, kind, caller());
+        }
+    }
+}
+
+unsafe extern "C" fn vptr_update(slot: *mut usize, value: usize) {
+    // A destructor that stores the vtable pointer already there changes nothing and races with nothing.
+    unsafe {
+        if *slot != value {
+            access::<8, true>(slot as usize);
+        }
+    }
+}
+
+unsafe extern "C" fn memory_copy(to: usize, from: usize, size: usize) -> usize {
+    unsafe {
+        any_range(from, size, Kind::Read);
+        any_range(to, size, Kind::Write);
+        std::ptr::copy(from as *const u8, to as *mut u8, size);
+    }
+    to
+}
+
+unsafe extern "C" fn memory_set(to: usize, value: i32, size: usize) -> usize {
+    unsafe {
+        any_range(to, size, Kind::Write);
+        std::ptr::write_bytes(to as *mut u8, value as u8, size);
+    }
+    to
+}
+
+entry! {
+    __tsan_read1 => read1; __tsan_read2 => read2; __tsan_read4 => read4; __tsan_read8 => read8; __tsan_read16 => read16;
+    __tsan_write1 => write1; __tsan_write2 => write2; __tsan_write4 => write4; __tsan_write8 => write8; __tsan_write16 => write16;
+    __tsan_unaligned_read2 => read2; __tsan_unaligned_read4 => read4; __tsan_unaligned_read8 => read8; __tsan_unaligned_read16 => read16;
+    __tsan_unaligned_write2 => write2; __tsan_unaligned_write4 => write4; __tsan_unaligned_write8 => write8; __tsan_unaligned_write16 => write16;
+    __tsan_read_write1 => read_write1; __tsan_read_write2 => read_write2; __tsan_read_write4 => read_write4; __tsan_read_write8 => read_write8; __tsan_read_write16 => read_write16;
+    __tsan_unaligned_read_write2 => read_write2; __tsan_unaligned_read_write4 => read_write4; __tsan_unaligned_read_write8 => read_write8; __tsan_unaligned_read_write16 => read_write16;
+    __tsan_volatile_read1 => volatile_read1; __tsan_volatile_read2 => volatile_read2; __tsan_volatile_read4 => volatile_read4; __tsan_volatile_read8 => volatile_read8; __tsan_volatile_read16 => volatile_read16;
+    __tsan_volatile_write1 => volatile_write1; __tsan_volatile_write2 => volatile_write2; __tsan_volatile_write4 => volatile_write4; __tsan_volatile_write8 => volatile_write8; __tsan_volatile_write16 => volatile_write16;
+    __tsan_unaligned_volatile_read2 => volatile_read2; __tsan_unaligned_volatile_read4 => volatile_read4; __tsan_unaligned_volatile_read8 => volatile_read8; __tsan_unaligned_volatile_read16 => volatile_read16;
+    __tsan_unaligned_volatile_write2 => volatile_write2; __tsan_unaligned_volatile_write4 => volatile_write4; __tsan_unaligned_volatile_write8 => volatile_write8; __tsan_unaligned_volatile_write16 => volatile_write16;
+    __tsan_read_range => read_range; __tsan_write_range => write_range;
+    __tsan_vptr_update => vptr_update; __tsan_vptr_read => read8;
+    __tsan_memcpy => memory_copy; __tsan_memmove => memory_copy; __tsan_memset => memory_set;
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __tsan_ignore_thread_begin() {}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __tsan_ignore_thread_end() {}

@@ -1,0 +1,342 @@
+//! The beginning and the end: initialisation before the program's own, exit, abort, signals, fork.
+
+use crate::call::{self, caller};
+use crate::entry;
+use crate::fiber;
+use crate::finding;
+use crate::plain::long_pc;
+use crate::real;
+use crate::repeat::{self, Mode};
+use crate::shadow;
+use crate::sys::{self, Global};
+use crate::world::{self, HOT, IDLE, is_running, world};
+use porf_sample::protocol::{DESCRIPTOR_VARIABLE, HANG_SIGNAL, MAGIC, Options, Shared, kind};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::Ordering;
+
+/// How an execution ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    Running,
+    Exited(i32),
+    Aborted,
+    Deadlock,
+    /// The step limit.
+    CutOff,
+    /// More threads than lenders: to be run again with more.
+    Starved,
+}
+
+static SAMPLING: Global<bool> = Global::new(false);
+
+/// Whether `porf sample` runs this process.
+pub fn is_sampling() -> bool {
+    // SAFETY: one kernel thread.
+    unsafe { *SAMPLING.get() }
+}
+
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static INIT: extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) = init;
+
+extern "C" fn init(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut c_char) {
+    if world::is_initialised() {
+        return;
+    }
+    call::init();
+    fiber::init();
+    shadow::init();
+    // SAFETY: the process environment; before any other code.
+    unsafe {
+        let shared = match take_descriptor(environment) {
+            Some(descriptor) => {
+                *SAMPLING.get() = true;
+                attach(descriptor)
+            }
+            None => standalone(),
+        };
+        world::init(shared);
+        on_exit(at_exit, std::ptr::null_mut());
+    }
+}
+
+/// For a program whose `.preinit_array` did not run (linked into a shared object).
+pub fn init_late() {
+    init(0, std::ptr::null_mut(), std::ptr::null_mut());
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __tsan_init() {}
+
+unsafe extern "C" {
+    fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+/// Finds our variable and removes it: processes that the program starts are on their own.
+unsafe fn take_descriptor(environment: *mut *mut c_char) -> Option<usize> {
+    if environment.is_null() {
+        return None;
+    }
+    let mut found = None;
+    // SAFETY: a null-terminated array of strings.
+    unsafe {
+        let mut from = environment;
+        let mut to = environment;
+        while !(*from).is_null() {
+            let entry = CStr::from_ptr(*from).to_bytes();
+            let value = entry.strip_prefix(DESCRIPTOR_VARIABLE.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+            match value {
+                Some(value) => found = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()),
+                None => {
+                    *to = *from;
+                    to = to.add(1);
+                }
+            }
+            from = from.add(1);
+        }
+        *to = std::ptr::null_mut();
+    }
+    found
+}
+
+unsafe fn attach(descriptor: usize) -> *mut Shared {
+    let prot = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    // SAFETY: maps the descriptor that `porf sample` made for this purpose.
+    let shared = unsafe {
+        let length = size_of::<Shared>();
+        let memory = sys::syscall(libc::SYS_mmap, [0, length, prot, libc::MAP_SHARED as usize, descriptor, 0]);
+        sys::syscall(libc::SYS_close, [descriptor, 0, 0, 0, 0, 0]);
+        memory
+    };
+    // SAFETY: just mapped.
+    if shared < 0 || unsafe { (*(shared as *const Shared)).magic } != MAGIC {
+        sys::fail("porf: the program was built by another version of porf\n");
+    }
+    shared as *mut Shared
+}
+
+/// Without `porf sample`: one execution, findings in short on standard error.
+unsafe fn standalone() -> *mut Shared {
+    let shared = sys::map(size_of::<Shared>()).cast::<Shared>();
+    let options = Options {
+        executions: 1,
+        seed: 0,
+        scheduler: 0,
+        pct_depth: 3,
+        volatile_acqrel: 0,
+        isolation: 0,
+        window: 0,
+        max_steps: u64::MAX,
+        output: 2,
+        stop_at_first: 0,
+    };
+    // SAFETY: just mapped.
+    unsafe { (*shared).options = options };
+    shared
+}
+
+extern "C" fn at_exit(status: c_int, _: *mut c_void) {
+    // SAFETY: initialised, or this were not registered.
+    let w = unsafe { world() };
+    if w.forked_child {
+        return;
+    }
+    if !is_running() {
+        let progress = &w.shared().progress;
+        progress.single_threaded.store(1, Ordering::Relaxed);
+        progress.begun.store(1, Ordering::Relaxed);
+        progress.ended.store(1, Ordering::Relaxed);
+        if status != 0 {
+            progress.failed.store(1, Ordering::Relaxed);
+            progress.failed_status.store(status as u64, Ordering::Relaxed);
+        }
+        return;
+    }
+    if w.mode == Mode::Standalone {
+        summarise();
+        // SAFETY: one kernel thread.
+        unsafe { (*HOT.get()).state = IDLE };
+        return;
+    }
+    if w.shared().options.output != 0 {
+        // SAFETY: flushes the program's streams, as the end of the process would.
+        unsafe { libc::fflush(std::ptr::null_mut()) };
+    }
+    finish(Outcome::Exited(status));
+}
+
+/// Ends the execution.
+pub fn finish(outcome: Outcome) -> ! {
+    // SAFETY: running.
+    let w = unsafe { world() };
+    if w.forked_child {
+        sys::exit_now(if let Outcome::Exited(status) = outcome { status } else { 134 });
+    }
+    if let Outcome::Exited(status) = outcome
+        && status != 0
+    {
+        finding::event(w, kind::EXIT, 0, &format!("the program exits with status {status}"));
+    }
+    w.outcome = outcome;
+    match w.mode {
+        Mode::InProcess => world::switch_to_controller(),
+        Mode::Fork => repeat::end_of_child(),
+        Mode::Standalone => {
+            summarise();
+            sys::exit_now(if let Outcome::Exited(status) = outcome { status } else { 66 })
+        }
+    }
+}
+
+fn summarise() {
+    // SAFETY: initialised.
+    let w = unsafe { world() };
+    let count = w.shared().progress.finding_count.load(Ordering::Relaxed);
+    for finding in &w.shared().findings[..count as usize] {
+        let what = match finding.kind {
+            kind::RACE => "data race",
+            kind::DEADLOCK => "deadlock",
+            kind::USE_AFTER_FREE => "use after free",
+            kind::DOUBLE_FREE => "double free",
+            kind::ASSERTION => "assertion failure",
+            _ => "finding",
+        };
+        let message = CStr::from_bytes_until_nul(&finding.message).ok().and_then(|text| text.to_str().ok());
+        sys::write_error(&format!("porf: {what} {}\n", message.unwrap_or("")));
+    }
+    if count > 0 {
+        sys::write_error("porf: run the program with `porf sample -- PROGRAM` for stacks and more executions\n");
+    }
+}
+
+// ---- ways to end ----
+
+unsafe extern "C" fn assert_fail(expression: *const c_char, file: *const c_char, line: u32, function: *const c_char) -> ! {
+    // SAFETY: string literals of the program.
+    unsafe {
+        let text = |pointer: *const c_char| {
+            if pointer.is_null() { "?".into() } else { CStr::from_ptr(pointer).to_string_lossy() }
+        };
+        let message = format!("{}:{line}: {}: assertion `{}` failed", text(file), text(function), text(expression));
+        if is_running() && w_samples() {
+            finding::event(world(), kind::ASSERTION, caller(), &message);
+            finish(Outcome::Aborted);
+        }
+        sys::write_error(&message);
+        sys::write_error("\n");
+        real!(abort());
+    }
+    sys::exit_now(134)
+}
+
+fn w_samples() -> bool {
+    // SAFETY: running.
+    unsafe { world() }.mode != Mode::Standalone
+}
+
+unsafe extern "C" fn abort_inner() -> ! {
+    if is_running() && w_samples() {
+        // SAFETY: running.
+        finding::event(unsafe { world() }, kind::ABORT, caller(), "abort");
+        finish(Outcome::Aborted);
+    }
+    unsafe { real!(abort()) };
+    sys::exit_now(134)
+}
+
+unsafe extern "C" fn exit_inner(status: c_int) -> ! {
+    if world::is_initialised() && is_running() {
+        finish(Outcome::Exited(status));
+    }
+    sys::exit_now(status)
+}
+
+entry! { __assert_fail => assert_fail; abort => abort_inner; _exit => exit_inner; _Exit => exit_inner; }
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fork() -> i32 {
+    // SAFETY: the program's own fork.
+    unsafe {
+        let child = real!(fork() -> i32);
+        if child == 0 && is_running() {
+            // Only the calling thread exists in the child.
+            let w = world();
+            w.forked_child = true;
+            let current = w.current;
+            w.runnable.clear();
+            w.runnable.push(current);
+            for index in 0..w.fiber_count {
+                if index != current as usize {
+                    w.fibers[index].state = world::State::Finished;
+                }
+            }
+        }
+        child
+    }
+}
+
+// ---- crashes and hangs ----
+
+const CRASHES: [i32; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP];
+
+/// Catches crashes that the program does not catch itself, and the question where it hangs.
+pub fn install_handlers() {
+    const ALTERNATE: usize = 1 << 16;
+    // SAFETY: handlers with a stack of their own.
+    unsafe {
+        let stack = libc::stack_t { ss_sp: sys::map(ALTERNATE).cast(), ss_flags: 0, ss_size: ALTERNATE };
+        libc::sigaltstack(&stack, std::ptr::null_mut());
+        for signal in CRASHES.into_iter().chain([HANG_SIGNAL]) {
+            let mut old: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &mut old);
+            if old.sa_sigaction != libc::SIG_DFL {
+                continue;
+            }
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_signal as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}
+
+extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's arguments.
+    unsafe {
+        let machine = &(*context.cast::<libc::ucontext_t>()).uc_mcontext;
+        let pc = machine.gregs[libc::REG_RIP as usize] as usize;
+        if !is_running() {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+            return;
+        }
+        let w = world();
+        let (what, message) = if signal == HANG_SIGNAL {
+            (kind::HANG, String::from("no progress: the program hangs here"))
+        } else {
+            let address = if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
+                format!(" at address {:#x}", (*info).si_addr() as usize)
+            } else {
+                String::new()
+            };
+            (kind::CRASH, format!("{}{address}", name(signal)))
+        };
+        // Return addresses point behind the call; this one at the instruction.
+        finding::event(w, what, pc + 1, &message);
+        let _ = long_pc(0);
+    }
+    finish(Outcome::Aborted);
+}
+
+fn name(signal: c_int) -> &'static str {
+    match signal {
+        libc::SIGSEGV => "segmentation fault",
+        libc::SIGBUS => "bus error",
+        libc::SIGFPE => "arithmetic exception",
+        libc::SIGILL => "illegal instruction",
+        libc::SIGABRT => "aborted",
+        libc::SIGTRAP => "trap",
+        _ => "signal",
+    }
+}

@@ -1,0 +1,427 @@
+//! Execution after execution from one state of the process.
+//!
+//! In-process: when the first thread is created, the writable memory of the program is copied aside, and
+//! before each execution copied back; open files are closed or rewound. A controller fiber on a stack of
+//! its own does that. Fork: a child per execution; for programs whose memory is large.
+
+use crate::fiber;
+use crate::finding;
+use crate::heap;
+use crate::lend;
+use crate::process::{self, Outcome};
+use crate::sys;
+use crate::world::{self, Fiber, world};
+use porf_sample::protocol::{HASH_SLOTS, execution_seed};
+use std::sync::atomic::Ordering;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Not run by `porf sample`: one execution.
+    Standalone,
+    InProcess,
+    Fork,
+}
+
+/// Copying more than this back costs more than a fork.
+const IN_PROCESS_LIMIT: usize = 4 << 20;
+const LENDERS: usize = 8;
+const CONTROLLER_STACK: usize = 1 << 20;
+
+/// The first thread is about to be created: executions start here. Returns once per execution.
+pub fn begin() {
+    // SAFETY: initialised; the only thread.
+    let w = unsafe { world() };
+    if w.fibers.is_empty() {
+        w.fibers.push(Fiber::new());
+    }
+    w.fibers[0].fs = fiber::fs_base();
+    w.fiber_count = 1;
+    lend::lend(w, LENDERS);
+    if !process::is_sampling() {
+        world::begin(0);
+        return;
+    }
+    let options = w.shared().options;
+    process::install_handlers();
+    note_maps();
+    let size = Snapshot::measure();
+    w.shared().progress.snapshot_bytes.store(size as u64, Ordering::Relaxed);
+    let (mode, reason) = match options.isolation {
+        1 => (Mode::InProcess, 0),
+        2 => (Mode::Fork, 2),
+        _ if size > IN_PROCESS_LIMIT => (Mode::Fork, 1),
+        _ => (Mode::InProcess, 0),
+    };
+    w.mode = mode;
+    w.shared().progress.isolation.store(if mode == Mode::InProcess { 1 } else { 2 }, Ordering::Relaxed);
+    w.shared().progress.fork_reason.store(reason, Ordering::Relaxed);
+    w.shared().progress.process.store(std::process::id(), Ordering::Relaxed);
+    if mode == Mode::Fork {
+        fork_executions();
+        return;
+    }
+    let stack = sys::map(CONTROLLER_STACK) as usize;
+    // SAFETY: a stack of our own; the main fiber continues here, once per execution.
+    unsafe {
+        let controller = fiber::prepare(stack + CONTROLLER_STACK, control, 0);
+        let save = &raw mut world().fibers[0].context;
+        fiber::porf_switch(save, controller);
+    }
+}
+
+/// A thread is created and no lender is free.
+pub fn need_lender() {
+    // SAFETY: running.
+    let w = unsafe { world() };
+    if w.mode == Mode::InProcess {
+        // A new kernel thread now would be rolled back half: make more before the next attempt.
+        process::finish(Outcome::Starved);
+    }
+    let own = fiber::fs_base();
+    // SAFETY: libc must see the kernel thread's own storage while it creates another.
+    unsafe {
+        fiber::set_fs_base(w.fibers[0].fs);
+        lend::lend(w, LENDERS);
+        fiber::set_fs_base(own);
+    }
+}
+
+/// The plan of executions, and the books.
+struct Plan {
+    next: u64,
+    total: u64,
+}
+
+impl Plan {
+    /// Prepares the next execution and returns its seed.
+    fn next(&mut self) -> Option<u64> {
+        // SAFETY: between executions.
+        let w = unsafe { world() };
+        let options = w.shared().options;
+        if let Some((watch, seed)) = finding::incomplete(w) {
+            w.watch = Some(watch);
+            w.is_replay = true;
+            return Some(seed);
+        }
+        w.is_replay = false;
+        let found = w.shared().progress.finding_count.load(Ordering::Relaxed) > 0;
+        if self.next == self.total || (options.stop_at_first != 0 && found) {
+            return None;
+        }
+        w.execution = self.next;
+        self.next += 1;
+        w.shared().progress.begun.fetch_add(1, Ordering::Relaxed);
+        Some(execution_seed(options.seed, w.execution))
+    }
+
+    fn again(&mut self) {
+        // SAFETY: between executions.
+        let w = unsafe { world() };
+        if !w.is_replay {
+            self.next -= 1;
+            w.shared().progress.begun.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// After an execution, in the process that ran it.
+fn account() {
+    // SAFETY: between executions.
+    let w = unsafe { world() };
+    let shared = w.shared();
+    if w.is_replay {
+        if let Some(watch) = w.watch.take() {
+            // The access did not come again (a program that is not a function of its seed): one frame must do.
+            shared.findings[watch.finding].complete = 2;
+        }
+        return;
+    }
+    let progress = &shared.progress;
+    progress.events.fetch_add(w.steps, Ordering::Relaxed);
+    progress.max_threads.fetch_max(w.fiber_count as u32, Ordering::Relaxed);
+    progress.peak_stores.fetch_max(w.engine.stores_kept() as u64, Ordering::Relaxed);
+    match w.outcome {
+        Outcome::CutOff => {
+            progress.cut_off.fetch_add(1, Ordering::Relaxed);
+        }
+        Outcome::Exited(status) if status != 0 => {
+            progress.failed.fetch_add(1, Ordering::Relaxed);
+            progress.failed_status.store(status as u64, Ordering::Relaxed);
+        }
+        _ => {}
+    }
+    note_distinct(w.engine.reads_from);
+    progress.ended.fetch_add(1, Ordering::Release);
+}
+
+fn note_distinct(hash: u64) {
+    // SAFETY: between executions.
+    let shared = unsafe { world() }.shared();
+    let hash = hash | 1;
+    let distinct = shared.progress.distinct.load(Ordering::Relaxed) as usize;
+    if distinct >= HASH_SLOTS / 4 * 3 {
+        return;
+    }
+    let mut slot = hash as usize >> 20 & (HASH_SLOTS - 1);
+    while shared.hashes[slot] != 0 {
+        if shared.hashes[slot] == hash {
+            return;
+        }
+        slot = (slot + 1) & (HASH_SLOTS - 1);
+    }
+    shared.hashes[slot] = hash;
+    shared.progress.distinct.fetch_add(1, Ordering::Relaxed);
+}
+
+// ---- in-process ----
+
+extern "C" fn control(_: usize) -> ! {
+    // SAFETY: runs between executions, on its own stack.
+    unsafe {
+        let mut plan = Plan { next: 0, total: world().shared().options.executions };
+        let files = Files::note();
+        let mut snapshot = Snapshot::take(world().fibers[0].context);
+        let main = world().fibers[0].context;
+        while let Some(seed) = plan.next() {
+            files.restore(world().execution);
+            snapshot.restore();
+            world::begin(seed);
+            fiber::set_fs_base(world().fibers[0].fs);
+            let save = &raw mut world().controller;
+            fiber::porf_switch(save, main);
+            if world().outcome == Outcome::Starved {
+                plan.again();
+                snapshot.restore();
+                let more = world().lenders.len();
+                lend::lend(world(), more);
+                snapshot = Snapshot::take(main);
+                continue;
+            }
+            account();
+        }
+    }
+    sys::exit_now(0)
+}
+
+/// Copies of the writable memory of the program.
+struct Snapshot {
+    parts: Vec<Part>,
+    heap_end: usize,
+    heap_high: usize,
+}
+
+struct Part {
+    start: usize,
+    bytes: Vec<u8>,
+}
+
+impl Snapshot {
+    /// The ranges to copy; `stack` is where the main thread's stack begins to matter.
+    fn ranges(stack: usize) -> Vec<(usize, usize)> {
+        let mut ranges = Vec::new();
+        for line in read_file(c"/proc/self/maps").split(|&byte| byte == b'\n') {
+            let Some((start, end, writable, shared)) = parse_map(line) else { continue };
+            if !writable || shared || sys::OWN.contains(&start) || start >= heap::START && start < heap::START + (1 << 40) {
+                continue;
+            }
+            ranges.push(if (start..end).contains(&stack) { (stack, end) } else { (start, end) });
+        }
+        let heap = heap::used();
+        ranges.push((heap.start, heap.end));
+        ranges
+    }
+
+    fn measure() -> usize {
+        let here = 0u8;
+        Snapshot::ranges(&raw const here as usize).iter().map(|(start, end)| end - start).sum()
+    }
+
+    unsafe fn take(stack: usize) -> Snapshot {
+        let heap_end = heap::used().end;
+        let parts = Snapshot::ranges(stack)
+            .into_iter()
+            .map(|(start, end)| {
+                // SAFETY: readable memory of the process.
+                let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, end - start) }.to_vec();
+                Part { start, bytes }
+            })
+            .collect();
+        Snapshot { parts, heap_end, heap_high: heap_end }
+    }
+
+    unsafe fn restore(&mut self) {
+        // Memory beyond the copied heap is given out anew, zeroed as it was.
+        self.heap_high = heap::used().end;
+        // SAFETY: the same ranges as copied; nothing of ours lies in them but what rolls back.
+        unsafe {
+            if self.heap_high > self.heap_end {
+                std::ptr::write_bytes(self.heap_end as *mut u8, 0, self.heap_high - self.heap_end);
+            }
+            for part in &self.parts {
+                std::ptr::copy_nonoverlapping(part.bytes.as_ptr(), part.start as *mut u8, part.bytes.len());
+            }
+        }
+    }
+}
+
+/// Start, end, writable, shared.
+fn parse_map(line: &[u8]) -> Option<(usize, usize, bool, bool)> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (range, rest) = line.split_once(' ')?;
+    let (start, end) = range.split_once('-')?;
+    let start = usize::from_str_radix(start, 16).ok()?;
+    let end = usize::from_str_radix(end, 16).ok()?;
+    let permissions = rest.as_bytes();
+    Some((start, end, permissions[1] == b'w', permissions[3] == b's'))
+}
+
+fn read_file(path: &std::ffi::CStr) -> Vec<u8> {
+    let mut text = Vec::new();
+    // SAFETY: plain system calls on a buffer of ours.
+    unsafe {
+        let file = sys::syscall(libc::SYS_open, [path.as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
+        if file < 0 {
+            sys::fail("porf: cannot read /proc/self/maps\n");
+        }
+        let mut buffer = [0u8; 4096];
+        loop {
+            let count = sys::syscall(libc::SYS_read, [file as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0]);
+            if count <= 0 {
+                break;
+            }
+            text.extend_from_slice(&buffer[..count as usize]);
+        }
+        sys::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
+    }
+    text
+}
+
+fn note_maps() {
+    // SAFETY: initialised.
+    let shared = unsafe { world() }.shared();
+    let text = read_file(c"/proc/self/maps");
+    let length = text.len().min(shared.maps.len());
+    shared.maps[..length].copy_from_slice(&text[..length]);
+    shared.maps_length = length as u64;
+}
+
+/// The descriptors that were open, and where regular files stood.
+struct Files {
+    first_free: usize,
+    offsets: Vec<(usize, isize)>,
+    output: u32,
+    saved: [isize; 2],
+    null: isize,
+}
+
+impl Files {
+    fn note() -> Files {
+        // SAFETY: system calls on descriptors.
+        unsafe {
+            let output = world().shared().options.output;
+            let high = |fd: usize| sys::syscall(libc::SYS_fcntl, [fd, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0]);
+            let saved = [high(1), high(2)];
+            let opened = sys::syscall(libc::SYS_open, [c"/dev/null".as_ptr() as usize, libc::O_RDWR as usize, 0, 0, 0, 0]);
+            let null = high(opened as usize);
+            sys::syscall(libc::SYS_close, [opened as usize, 0, 0, 0, 0, 0]);
+            let mut offsets = Vec::new();
+            for fd in 0..64 {
+                let mut status: libc::stat = std::mem::zeroed();
+                let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
+                if known && status.st_mode & libc::S_IFMT == libc::S_IFREG {
+                    offsets.push((fd, sys::syscall(libc::SYS_lseek, [fd, 0, libc::SEEK_CUR as usize, 0, 0, 0])));
+                }
+            }
+            Files { first_free: Files::free(), offsets, output, saved, null }
+        }
+    }
+
+    /// The lowest free descriptor.
+    unsafe fn free() -> usize {
+        // SAFETY: duplicates and closes.
+        unsafe {
+            let fd = sys::syscall(libc::SYS_fcntl, [900, libc::F_DUPFD as usize, 0, 0, 0, 0]);
+            if fd >= 0 {
+                sys::syscall(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]);
+            }
+            fd as usize
+        }
+    }
+
+    unsafe fn restore(&self, execution: u64) {
+        // SAFETY: closes what the last execution opened, rewinds what it moved.
+        unsafe {
+            if Files::free() != self.first_free {
+                sys::syscall(libc::SYS_close_range, [self.first_free, 899, 0, 0, 0, 0]);
+            }
+            for &(fd, offset) in &self.offsets {
+                sys::syscall(libc::SYS_lseek, [fd, offset as usize, libc::SEEK_SET as usize, 0, 0, 0]);
+            }
+            let shown = match self.output {
+                0 => false,
+                1 => execution == 0,
+                _ => true,
+            };
+            if execution <= 1 {
+                for (fd, saved) in [1, 2].into_iter().zip(self.saved) {
+                    let source = if shown { saved } else { self.null };
+                    sys::syscall(libc::SYS_dup2, [source as usize, fd, 0, 0, 0, 0]);
+                }
+            }
+        }
+    }
+}
+
+// ---- fork ----
+
+/// Forks a child per execution; returns in each child, and never in the parent.
+fn fork_executions() {
+    // SAFETY: between executions.
+    unsafe {
+        let mut plan = Plan { next: 0, total: world().shared().options.executions };
+        let files = Files::note();
+        while let Some(seed) = plan.next() {
+            files.restore(world().execution);
+            let before = world().shared().progress.ended.load(Ordering::Acquire);
+            let child = fork_child();
+            if child == 0 {
+                world().shared().progress.process.store(std::process::id(), Ordering::Relaxed);
+                world::begin(seed);
+                return;
+            }
+            let mut status = 0i32;
+            while sys::syscall(libc::SYS_wait4, [child as usize, &raw mut status as usize, 0, 0, 0, 0]) == -(libc::EINTR as isize) {}
+            let w = world();
+            let watch = w.watch.take();
+            if w.is_replay {
+                if let Some(watch) = watch
+                    && w.shared().findings[watch.finding].complete == 0
+                {
+                    w.shared().findings[watch.finding].complete = 2;
+                }
+            } else if w.shared().progress.ended.load(Ordering::Acquire) == before {
+                // Killed without a word (SIGKILL, or a handler of the program's own).
+                w.seed = seed;
+                w.steps = 0;
+                w.outcome = Outcome::Aborted;
+                let signal = status & 0x7f;
+                let message = format!("the process was killed by signal {signal}");
+                finding::event(w, porf_sample::protocol::kind::CRASH, 0, &message);
+                w.shared().progress.ended.fetch_add(1, Ordering::Release);
+            }
+        }
+    }
+    sys::exit_now(0)
+}
+
+/// A child has run its execution.
+pub fn end_of_child() -> ! {
+    account();
+    sys::exit_now(0)
+}
+
+/// libc's fork, which also tidies libc's own state in the child.
+unsafe fn fork_child() -> i32 {
+    // SAFETY: one kernel thread runs; the lenders' storage is copied with everything else.
+    unsafe { crate::real!(fork() -> i32) }
+}

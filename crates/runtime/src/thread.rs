@@ -1,0 +1,516 @@
+//! Threads: creation, end, joining, cancellation, thread-specific data; POSIX and C11.
+
+use crate::call::caller;
+use crate::entry;
+use crate::fiber;
+use crate::real;
+use crate::repeat;
+use crate::sys::{self, Global};
+use crate::world::{Fiber, State, Step, block, give_way, is_running, run_other, visible, world};
+use libc::{EDEADLK, EINVAL, ESRCH, pthread_t};
+use std::ffi::c_void;
+
+#[derive(Clone, Copy)]
+pub enum Start {
+    Posix(extern "C-unwind" fn(usize) -> usize),
+    C11(extern "C-unwind" fn(usize) -> i32),
+}
+
+const STACK: usize = 8 << 20;
+const CANCELED: usize = usize::MAX;
+
+/// Creates a thread; `out` is written before it can run.
+fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool) {
+    if !is_running() {
+        repeat::begin();
+    }
+    let pc = caller();
+    // SAFETY: running.
+    let w = unsafe { world() };
+    let index = w.fiber_count;
+    if index >= usize::from(u16::MAX) {
+        crate::world::give_up("porf: more than 65,534 threads in one execution\n");
+    }
+    if w.lenders.iter().all(|lender| lender.used) {
+        repeat::need_lender();
+    }
+    // SAFETY: running.
+    let w = unsafe { world() };
+    let lender = w.lenders.iter().position(|lender| !lender.used).expect("there is one now");
+    w.lenders[lender].used = true;
+    w.lenders[lender].renew();
+    if index == w.fibers.len() {
+        let mut fiber = Fiber::new();
+        fiber.stack = sys::map(STACK) as usize;
+        w.fibers.push(fiber);
+    }
+    let thread = w.engine.create_thread(w.current);
+    debug_assert_eq!(thread as usize, index);
+    w.fiber_count += 1;
+    let fs = w.lenders[lender].fs;
+    let fiber = &mut w.fibers[index];
+    fiber.reset();
+    fiber.fs = fs;
+    fiber.lender = lender;
+    fiber.start = Some(start);
+    fiber.argument = argument;
+    fiber.detached = detached;
+    // SAFETY: the stack is the fiber's own.
+    fiber.context = unsafe { fiber::prepare(fiber.stack + STACK, run, index) };
+    w.runnable.push(thread);
+    w.refresh();
+    // SAFETY: one kernel thread; `out` is the caller's.
+    unsafe {
+        *out = fs as pthread_t;
+        *crate::call::CALLER.get() = pc;
+    }
+    visible(Step::Other);
+}
+
+extern "C" fn run(index: usize) -> ! {
+    deliver();
+    // SAFETY: running, as this fiber.
+    let (start, argument) = unsafe {
+        let fiber = &world().fibers[index];
+        (fiber.start, fiber.argument)
+    };
+    let result = match start.expect("a fiber is created with its function") {
+        Start::Posix(function) => function(argument),
+        Start::C11(function) => function(argument) as isize as usize,
+    };
+    finish(result)
+}
+
+/// Ends the running thread.
+fn finish(result: usize) -> ! {
+    run_destructors();
+    visible(Step::Other);
+    // SAFETY: running.
+    let w = unsafe { world() };
+    let current = w.current;
+    w.engine.finish_thread(current);
+    let fiber = w.fiber();
+    fiber.result = result;
+    fiber.state = State::Finished;
+    let (detached, lender) = (fiber.detached, fiber.lender);
+    if detached && lender != usize::MAX {
+        w.lenders[lender].used = false;
+    }
+    w.runnable.retain(|&thread| thread != current);
+    for thread in 0..w.fiber_count as u32 {
+        if w.fibers[thread as usize].waiting == "for a thread to end" {
+            w.wake(thread);
+        }
+    }
+    if (0..w.fiber_count).all(|thread| w.fibers[thread].state == State::Finished) {
+        // The last thread ends the process.
+        w.fiber().state = State::Runnable;
+        w.runnable.push(current);
+        // SAFETY: as at the end of main.
+        unsafe { libc::exit(0) };
+    }
+    run_other();
+    unreachable!("a finished thread is never scheduled")
+}
+
+/// What the thread asked to be done at its end: C++ thread_local destructors, then thread-specific data.
+fn run_destructors() {
+    loop {
+        // SAFETY: running; reacquired after each call.
+        let Some((function, object)) = (unsafe { world() }).fiber().destructors.pop() else { break };
+        // SAFETY: registered as such a function.
+        let function: extern "C" fn(usize) = unsafe { std::mem::transmute(function) };
+        function(object);
+    }
+    for _ in 0..4 {
+        let mut any = false;
+        for key in 0..KEYS {
+            // SAFETY: one kernel thread.
+            let destructor = unsafe { (*TABLE.get())[key].destructor };
+            let value = get_value(key);
+            if value != 0 && destructor != 0 {
+                set_value(key, 0);
+                any = true;
+                // SAFETY: registered as such a function.
+                let function: extern "C" fn(usize) = unsafe { std::mem::transmute(destructor) };
+                function(value);
+            }
+        }
+        if !any {
+            break;
+        }
+    }
+}
+
+fn find(thread: pthread_t) -> Option<usize> {
+    // SAFETY: running.
+    let w = unsafe { world() };
+    (0..w.fiber_count).rev().find(|&index| {
+        let fiber = &w.fibers[index];
+        fiber.fs as pthread_t == thread && !fiber.joined && !(fiber.detached && fiber.state == State::Finished)
+    })
+}
+
+/// Waits for the end of a thread; its result, or an error.
+fn join(thread: pthread_t, deadline: Option<u64>, only_try: bool) -> Result<usize, i32> {
+    visible(Step::Other);
+    let index = find(thread).ok_or(ESRCH)?;
+    loop {
+        // SAFETY: running.
+        let w = unsafe { world() };
+        if index == w.current as usize {
+            return Err(EDEADLK);
+        }
+        if w.fibers[index].detached {
+            return Err(EINVAL);
+        }
+        if w.fibers[index].state == State::Finished {
+            let lender = w.fibers[index].lender;
+            if lender != usize::MAX {
+                w.lenders[lender].used = false;
+            }
+            w.fibers[index].joined = true;
+            w.engine.join_thread(w.current, index as u32);
+            w.refresh();
+            return Ok(w.fibers[index].result);
+        }
+        if only_try {
+            return Err(libc::EBUSY);
+        }
+        if !block("for a thread to end", deadline) {
+            return Err(libc::ETIMEDOUT);
+        }
+        test_cancel();
+    }
+}
+
+fn answer(result: Result<usize, i32>, out: *mut usize) -> i32 {
+    match result {
+        Ok(value) => {
+            if !out.is_null() {
+                // SAFETY: the caller's.
+                unsafe { *out = value };
+            }
+            0
+        }
+        Err(error) => error,
+    }
+}
+
+unsafe extern "C" fn posix_create(
+    out: *mut pthread_t,
+    attr: *const libc::pthread_attr_t,
+    start: extern "C-unwind" fn(usize) -> usize,
+    argument: usize,
+) -> i32 {
+    let mut detached = 0;
+    if !attr.is_null() {
+        // SAFETY: the caller's attribute object.
+        unsafe { pthread_attr_getdetachstate(attr, &mut detached) };
+    }
+    if !crate::world::is_initialised() {
+        crate::process::init_late();
+    }
+    create(out, Start::Posix(start), argument, detached == libc::PTHREAD_CREATE_DETACHED);
+    0
+}
+
+unsafe extern "C" fn posix_join(thread: pthread_t, out: *mut usize) -> i32 {
+    if !is_running() {
+        return ESRCH;
+    }
+    answer(join(thread, None, false), out)
+}
+
+unsafe extern "C" fn posix_tryjoin(thread: pthread_t, out: *mut usize) -> i32 {
+    if !is_running() {
+        return ESRCH;
+    }
+    answer(join(thread, None, true), out)
+}
+
+unsafe extern "C" fn posix_timedjoin(thread: pthread_t, out: *mut usize, until: *const libc::timespec) -> i32 {
+    unsafe { posix_clockjoin(thread, out, libc::CLOCK_REALTIME, until) }
+}
+
+unsafe extern "C" fn posix_clockjoin(
+    thread: pthread_t,
+    out: *mut usize,
+    clock: i32,
+    until: *const libc::timespec,
+) -> i32 {
+    if !is_running() {
+        return ESRCH;
+    }
+    let deadline = (!until.is_null()).then(|| unsafe { crate::time::deadline_of(clock, until) });
+    answer(join(thread, deadline, false), out)
+}
+
+unsafe extern "C" fn posix_detach(thread: pthread_t) -> i32 {
+    if !is_running() {
+        return 0;
+    }
+    let Some(index) = find(thread) else { return ESRCH };
+    // SAFETY: running.
+    let w = unsafe { world() };
+    let fiber = &mut w.fibers[index];
+    if fiber.detached {
+        return EINVAL;
+    }
+    fiber.detached = true;
+    if fiber.state == State::Finished && fiber.lender != usize::MAX {
+        let lender = fiber.lender;
+        w.lenders[lender].used = false;
+    }
+    0
+}
+
+unsafe extern "C" fn posix_exit(result: usize) -> ! {
+    if !is_running() {
+        // The only thread: the process ends.
+        unsafe { libc::exit(0) };
+    }
+    leave(result)
+}
+
+/// Runs the cleanup handlers, then ends the thread.
+fn leave(result: usize) -> ! {
+    // SAFETY: running.
+    let fiber = unsafe { world() }.fiber();
+    fiber.result = result;
+    if let Some(buffer) = fiber.cleanups.pop() {
+        // SAFETY: a jump buffer that the program filled in a function still active.
+        unsafe { siglongjmp(buffer, 1) };
+    }
+    finish(result)
+}
+
+unsafe extern "C" {
+    #[link_name = "_longjmp"]
+    fn siglongjmp(buffer: usize, value: i32) -> !;
+    fn pthread_attr_getdetachstate(attr: *const libc::pthread_attr_t, state: *mut i32) -> i32;
+}
+
+unsafe extern "C" fn register_cancel(buffer: usize) {
+    if is_running() {
+        unsafe { world() }.fiber().cleanups.push(buffer);
+    }
+}
+
+unsafe extern "C" fn unregister_cancel(_buffer: usize) {
+    if is_running() {
+        unsafe { world() }.fiber().cleanups.pop();
+    }
+}
+
+unsafe extern "C" fn unwind_next(_buffer: usize) -> ! {
+    let result = unsafe { world() }.fiber().result;
+    leave(result)
+}
+
+unsafe extern "C" fn posix_cancel(thread: pthread_t) -> i32 {
+    if !is_running() {
+        return ESRCH;
+    }
+    let Some(index) = find(thread) else { return ESRCH };
+    // SAFETY: running.
+    let w = unsafe { world() };
+    w.fibers[index].cancelled = true;
+    w.wake(index as u32);
+    0
+}
+
+unsafe extern "C" fn posix_setcancelstate(state: i32, old: *mut i32) -> i32 {
+    if !is_running() {
+        return unsafe { real!(pthread_setcancelstate(s: i32 = state, o: *mut i32 = old) -> i32) };
+    }
+    // SAFETY: running; the caller's pointer.
+    unsafe {
+        let fiber = world().fiber();
+        if !old.is_null() {
+            *old = i32::from(fiber.cancel_disabled);
+        }
+        fiber.cancel_disabled = state == 1;
+    }
+    0
+}
+
+unsafe extern "C" fn posix_testcancel() {
+    if is_running() {
+        test_cancel();
+    }
+}
+
+/// Ends the running thread if another cancelled it.
+pub fn test_cancel() {
+    // SAFETY: running.
+    let fiber = unsafe { world() }.fiber();
+    if fiber.cancelled && !fiber.cancel_disabled {
+        fiber.cancelled = false;
+        leave(CANCELED);
+    }
+}
+
+unsafe extern "C" fn posix_kill(thread: pthread_t, signal: i32) -> i32 {
+    if !is_running() {
+        return unsafe { real!(pthread_kill(t: pthread_t = thread, s: i32 = signal) -> i32) };
+    }
+    let Some(index) = find(thread) else { return ESRCH };
+    if signal == 0 {
+        return 0;
+    }
+    // SAFETY: running.
+    let w = unsafe { world() };
+    w.fibers[index].pending_signals.push(signal);
+    if index == w.current as usize {
+        deliver();
+    }
+    0
+}
+
+/// Raises the signals sent to the thread that now runs.
+pub fn deliver() {
+    // SAFETY: running.
+    while let Some(signal) = unsafe { world() }.fiber().pending_signals.pop() {
+        // SAFETY: sends to this very thread.
+        unsafe {
+            let process = sys::syscall(libc::SYS_getpid, [0; 6]) as usize;
+            let thread = sys::syscall(libc::SYS_gettid, [0; 6]) as usize;
+            sys::syscall(libc::SYS_tgkill, [process, thread, signal as usize, 0, 0, 0]);
+        }
+    }
+}
+
+unsafe extern "C" fn yield_now() -> i32 {
+    if is_running() {
+        give_way();
+    }
+    0
+}
+
+// ---- thread-specific data ----
+
+const KEYS: usize = 1024;
+
+#[derive(Clone, Copy)]
+struct Key {
+    used: bool,
+    destructor: usize,
+}
+
+/// Rolled back with the program, as are the main thread's values.
+static TABLE: Global<[Key; KEYS]> = Global::new([Key { used: false, destructor: 0 }; KEYS]);
+static MAIN_VALUES: Global<[usize; KEYS]> = Global::new([0; KEYS]);
+
+fn get_value(key: usize) -> usize {
+    // SAFETY: one kernel thread.
+    unsafe {
+        if !is_running() || world().current == 0 {
+            return (&*MAIN_VALUES.get())[key];
+        }
+        world().fiber().specific.get(key).copied().unwrap_or(0)
+    }
+}
+
+fn set_value(key: usize, value: usize) {
+    // SAFETY: one kernel thread.
+    unsafe {
+        if !is_running() || world().current == 0 {
+            (&mut *MAIN_VALUES.get())[key] = value;
+            return;
+        }
+        let specific = &mut world().fiber().specific;
+        if specific.len() <= key {
+            specific.resize(key + 1, 0);
+        }
+        specific[key] = value;
+    }
+}
+
+unsafe extern "C" fn key_create(out: *mut u32, destructor: usize) -> i32 {
+    // SAFETY: one kernel thread; the caller's pointer.
+    unsafe {
+        let table = &mut *TABLE.get();
+        let Some(key) = table.iter().position(|key| !key.used) else { return libc::EAGAIN };
+        table[key] = Key { used: true, destructor };
+        set_value(key, 0);
+        *out = key as u32;
+    }
+    0
+}
+
+unsafe extern "C" fn key_delete(key: u32) -> i32 {
+    if key as usize >= KEYS {
+        return EINVAL;
+    }
+    // SAFETY: one kernel thread.
+    unsafe { (&mut *TABLE.get())[key as usize] = Key { used: false, destructor: 0 } };
+    0
+}
+
+unsafe extern "C" fn get_specific(key: u32) -> usize {
+    if key as usize >= KEYS { 0 } else { get_value(key as usize) }
+}
+
+unsafe extern "C" fn set_specific(key: u32, value: usize) -> i32 {
+    if key as usize >= KEYS {
+        return EINVAL;
+    }
+    set_value(key as usize, value);
+    0
+}
+
+// ---- C11 ----
+
+unsafe extern "C" fn c11_create(out: *mut pthread_t, start: extern "C-unwind" fn(usize) -> i32, argument: usize) -> i32 {
+    if !crate::world::is_initialised() {
+        crate::process::init_late();
+    }
+    create(out, Start::C11(start), argument, false);
+    0
+}
+
+unsafe extern "C" fn c11_join(thread: pthread_t, out: *mut i32) -> i32 {
+    let mut result = 0usize;
+    let error = unsafe { posix_join(thread, &mut result) };
+    if error == 0 && !out.is_null() {
+        // SAFETY: the caller's.
+        unsafe { *out = result as i32 };
+    }
+    crate::lock::c11(error)
+}
+
+unsafe extern "C" fn c11_exit(result: i32) -> ! {
+    unsafe { posix_exit(result as isize as usize) }
+}
+
+unsafe extern "C" fn c11_detach(thread: pthread_t) -> i32 {
+    crate::lock::c11(unsafe { posix_detach(thread) })
+}
+
+unsafe extern "C" fn c11_key_create(out: *mut u32, destructor: usize) -> i32 {
+    crate::lock::c11(unsafe { key_create(out, destructor) })
+}
+
+unsafe extern "C" fn c11_key_delete(key: u32) {
+    unsafe { key_delete(key) };
+}
+
+unsafe extern "C" fn set_name(_thread: pthread_t, _name: *const c_void) -> i32 {
+    0
+}
+
+entry! {
+    pthread_create => posix_create; pthread_join => posix_join; pthread_tryjoin_np => posix_tryjoin;
+    pthread_timedjoin_np => posix_timedjoin; pthread_clockjoin_np => posix_clockjoin;
+    pthread_detach => posix_detach; pthread_exit => posix_exit; pthread_cancel => posix_cancel;
+    pthread_setcancelstate => posix_setcancelstate; pthread_testcancel => posix_testcancel;
+    __pthread_register_cancel => register_cancel; __pthread_unregister_cancel => unregister_cancel;
+    __pthread_unwind_next => unwind_next; pthread_kill => posix_kill;
+    sched_yield => yield_now; pthread_yield => yield_now; thrd_yield => yield_now;
+    pthread_key_create => key_create; pthread_key_delete => key_delete;
+    pthread_getspecific => get_specific; pthread_setspecific => set_specific;
+    thrd_create => c11_create; thrd_join => c11_join; thrd_exit => c11_exit; thrd_detach => c11_detach;
+    tss_create => c11_key_create; tss_delete => c11_key_delete; tss_get => get_specific; tss_set => set_specific;
+    pthread_setname_np => set_name;
+}

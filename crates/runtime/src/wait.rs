@@ -1,0 +1,324 @@
+//! Condition variables, barriers, semaphores and one-time initialisation, with C11's `cnd_*`.
+
+use crate::entry;
+use crate::lock::{self, c11};
+use crate::real;
+use crate::sync::{self, object, wait_on};
+use crate::time::deadline_of;
+use crate::world::{Step, is_running, visible, world};
+use libc::{EAGAIN, EINVAL, ETIMEDOUT, timespec};
+use porf_sample::scheduler::Scheduler;
+
+// ---- condition variables ----
+
+fn wait(condition: usize, mutex: usize, deadline: Option<u64>) -> i32 {
+    visible(Step::Other);
+    crate::thread::test_cancel();
+    let index = object(condition, |_| {});
+    let error = lock::unlock_now(mutex);
+    if error != 0 {
+        return error;
+    }
+    let woken = wait_on(index, "for a condition", deadline);
+    lock::lock(mutex, None);
+    if woken { 0 } else { ETIMEDOUT }
+}
+
+fn signal(condition: usize, all: bool) -> i32 {
+    visible(Step::Other);
+    let index = object(condition, |_| {});
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    if all {
+        w.wake_all(index);
+    } else if !w.syncs[index].waiters.is_empty() {
+        let chosen = w.scheduler.choose(w.syncs[index].waiters.len());
+        let waiter = w.syncs[index].waiters.swap_remove(chosen);
+        w.wake(waiter);
+    }
+    0
+}
+
+/// glibc keeps the clock chosen by pthread_condattr_setclock in bit 1 of the word at 32.
+unsafe fn clock_of(condition: usize) -> i32 {
+    // SAFETY: a pthread_cond_t of the program.
+    let flags = unsafe { *((condition + 36) as *const u32) };
+    if flags & 2 != 0 { libc::CLOCK_MONOTONIC } else { libc::CLOCK_REALTIME }
+}
+
+unsafe extern "C" fn cond_init(condition: usize, attr: usize) -> i32 {
+    if is_running() {
+        sync::forget(condition);
+    }
+    unsafe { real!(pthread_cond_init(c: usize = condition, a: usize = attr) -> i32) }
+}
+
+unsafe extern "C" fn cond_destroy(condition: usize) -> i32 {
+    if is_running() {
+        sync::forget(condition);
+    }
+    0
+}
+
+unsafe extern "C" fn cond_wait(condition: usize, mutex: usize) -> i32 {
+    if !is_running() {
+        return unsafe { real!(pthread_cond_wait(c: usize = condition, m: usize = mutex) -> i32) };
+    }
+    wait(condition, mutex, None)
+}
+
+unsafe extern "C" fn cond_timedwait(condition: usize, mutex: usize, until: *const timespec) -> i32 {
+    if !is_running() {
+        return unsafe {
+            real!(pthread_cond_timedwait(c: usize = condition, m: usize = mutex, t: *const timespec = until) -> i32)
+        };
+    }
+    wait(condition, mutex, Some(unsafe { deadline_of(clock_of(condition), until) }))
+}
+
+unsafe extern "C" fn cond_clockwait(condition: usize, mutex: usize, clock: i32, until: *const timespec) -> i32 {
+    if !is_running() {
+        return unsafe {
+            real!(pthread_cond_clockwait(c: usize = condition, m: usize = mutex, k: i32 = clock, t: *const timespec = until) -> i32)
+        };
+    }
+    wait(condition, mutex, Some(unsafe { deadline_of(clock, until) }))
+}
+
+unsafe extern "C" fn cond_signal(condition: usize) -> i32 {
+    if is_running() { signal(condition, false) } else { 0 }
+}
+
+unsafe extern "C" fn cond_broadcast(condition: usize) -> i32 {
+    if is_running() { signal(condition, true) } else { 0 }
+}
+
+unsafe extern "C" fn c11_cond_init(condition: usize) -> i32 {
+    // SAFETY: a cnd_t is a pthread_cond_t in glibc.
+    unsafe { std::ptr::write_bytes(condition as *mut u8, 0, size_of::<libc::pthread_cond_t>()) };
+    if is_running() {
+        sync::forget(condition);
+    }
+    0
+}
+
+unsafe extern "C" fn c11_cond_destroy(condition: usize) {
+    if is_running() {
+        sync::forget(condition);
+    }
+}
+
+unsafe extern "C" fn c11_wait(condition: usize, mutex: usize) -> i32 {
+    c11(unsafe { cond_wait(condition, mutex) })
+}
+
+unsafe extern "C" fn c11_timedwait(condition: usize, mutex: usize, until: *const timespec) -> i32 {
+    c11(unsafe { cond_timedwait(condition, mutex, until) })
+}
+
+// ---- barriers ----
+
+unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> i32 {
+    if is_running() {
+        sync::forget(barrier);
+    }
+    unsafe { real!(pthread_barrier_init(b: usize = barrier, a: usize = attr, n: u32 = count) -> i32) }
+}
+
+unsafe extern "C" fn barrier_destroy(barrier: usize) -> i32 {
+    if is_running() {
+        sync::forget(barrier);
+    }
+    0
+}
+
+unsafe extern "C" fn barrier_wait(barrier: usize) -> i32 {
+    if !is_running() {
+        return unsafe { real!(pthread_barrier_wait(b: usize = barrier) -> i32) };
+    }
+    visible(Step::Other);
+    let index = object(barrier, |object| {
+        // SAFETY: glibc's barrier keeps its count in the third word.
+        object.count = unsafe { *((barrier + 8) as *const u32) };
+    });
+    // SAFETY: running.
+    let w = unsafe { world() };
+    w.release_to(index);
+    let object = &mut w.syncs[index];
+    object.readers += 1;
+    let last = object.readers >= object.count;
+    if last {
+        object.readers = 0;
+        object.round += 1;
+        object.readers_view = std::mem::take(&mut object.view);
+        w.wake_all(index);
+    } else {
+        let round = object.round;
+        // SAFETY: running; reacquired after the wait.
+        while unsafe { world() }.syncs[index].round == round {
+            wait_on(index, "at a barrier", None);
+        }
+    }
+    // SAFETY: running.
+    let w = unsafe { world() };
+    let view = &w.syncs[index].readers_view;
+    w.engine.acquire(w.current, view);
+    w.refresh();
+    if last { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
+}
+
+// ---- semaphores ----
+
+fn semaphore(address: usize) -> usize {
+    object(address, |object| {
+        // SAFETY: glibc's sem_t keeps its value in the first word.
+        object.count = unsafe { *(address as *const u32) };
+    })
+}
+
+fn sem_take(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
+    visible(Step::Other);
+    let index = semaphore(address);
+    loop {
+        // SAFETY: running.
+        let w = unsafe { world() };
+        if w.syncs[index].count > 0 {
+            w.syncs[index].count -= 1;
+            w.acquire_from(index);
+            return 0;
+        }
+        if only_try {
+            crate::sys::set_errno(EAGAIN);
+            return -1;
+        }
+        if !wait_on(index, "for a semaphore", deadline) {
+            crate::sys::set_errno(ETIMEDOUT);
+            return -1;
+        }
+    }
+}
+
+unsafe extern "C" fn semaphore_init(address: usize, shared: i32, value: u32) -> i32 {
+    if is_running() {
+        sync::forget(address);
+    }
+    unsafe { real!(sem_init(s: usize = address, p: i32 = shared, v: u32 = value) -> i32) }
+}
+
+unsafe extern "C" fn semaphore_destroy(address: usize) -> i32 {
+    if is_running() {
+        sync::forget(address);
+    }
+    0
+}
+
+unsafe extern "C" fn semaphore_wait(address: usize) -> i32 {
+    if !is_running() {
+        return unsafe { real!(sem_wait(s: usize = address) -> i32) };
+    }
+    sem_take(address, None, false)
+}
+
+unsafe extern "C" fn semaphore_trywait(address: usize) -> i32 {
+    if !is_running() {
+        return unsafe { real!(sem_trywait(s: usize = address) -> i32) };
+    }
+    sem_take(address, None, true)
+}
+
+unsafe extern "C" fn semaphore_timedwait(address: usize, until: *const timespec) -> i32 {
+    unsafe { semaphore_clockwait(address, libc::CLOCK_REALTIME, until) }
+}
+
+unsafe extern "C" fn semaphore_clockwait(address: usize, clock: i32, until: *const timespec) -> i32 {
+    if !is_running() {
+        return unsafe { real!(sem_clockwait(s: usize = address, c: i32 = clock, t: *const timespec = until) -> i32) };
+    }
+    sem_take(address, Some(unsafe { deadline_of(clock, until) }), false)
+}
+
+unsafe extern "C" fn semaphore_post(address: usize) -> i32 {
+    if !is_running() {
+        return unsafe { real!(sem_post(s: usize = address) -> i32) };
+    }
+    visible(Step::Other);
+    let index = semaphore(address);
+    // SAFETY: running.
+    let w = unsafe { world() };
+    w.release_to(index);
+    w.syncs[index].count += 1;
+    w.wake_all(index);
+    0
+}
+
+unsafe extern "C" fn semaphore_value(address: usize, out: *mut i32) -> i32 {
+    if out.is_null() {
+        crate::sys::set_errno(EINVAL);
+        return -1;
+    }
+    // SAFETY: `out` is the caller's.
+    unsafe {
+        *out = if is_running() { world().syncs[semaphore(address)].count as i32 } else { *(address as *const i32) };
+    }
+    0
+}
+
+// ---- once ----
+
+/// glibc's value of a finished pthread_once_t.
+const DONE: i32 = 2;
+
+unsafe extern "C" fn once(control: *mut i32, routine: extern "C" fn()) -> i32 {
+    if !is_running() {
+        // SAFETY: the only thread.
+        unsafe {
+            if *control != DONE {
+                routine();
+                *control = DONE;
+            }
+        }
+        return 0;
+    }
+    visible(Step::Other);
+    let index = object(control as usize, |_| {});
+    loop {
+        // SAFETY: running.
+        let w = unsafe { world() };
+        // SAFETY: the caller's.
+        if unsafe { *control } == DONE {
+            w.acquire_from(index);
+            return 0;
+        }
+        if w.syncs[index].owner == 0 {
+            w.syncs[index].owner = w.me();
+            routine();
+            // SAFETY: as above, after the call.
+            unsafe {
+                let w = world();
+                *control = DONE;
+                w.syncs[index].owner = 0;
+                w.release_to(index);
+                w.wake_all(index);
+            }
+            return 0;
+        }
+        wait_on(index, "for one-time initialisation", None);
+    }
+}
+
+unsafe extern "C" fn c11_once(control: *mut i32, routine: extern "C" fn()) {
+    unsafe { once(control, routine) };
+}
+
+entry! {
+    pthread_cond_init => cond_init; pthread_cond_destroy => cond_destroy; pthread_cond_wait => cond_wait;
+    pthread_cond_timedwait => cond_timedwait; pthread_cond_clockwait => cond_clockwait;
+    pthread_cond_signal => cond_signal; pthread_cond_broadcast => cond_broadcast;
+    cnd_init => c11_cond_init; cnd_destroy => c11_cond_destroy; cnd_wait => c11_wait; cnd_timedwait => c11_timedwait;
+    cnd_signal => cond_signal; cnd_broadcast => cond_broadcast;
+    pthread_barrier_init => barrier_init; pthread_barrier_destroy => barrier_destroy; pthread_barrier_wait => barrier_wait;
+    sem_init => semaphore_init; sem_destroy => semaphore_destroy; sem_wait => semaphore_wait; sem_trywait => semaphore_trywait;
+    sem_timedwait => semaphore_timedwait; sem_clockwait => semaphore_clockwait; sem_post => semaphore_post;
+    sem_getvalue => semaphore_value;
+    pthread_once => once; call_once => c11_once;
+}

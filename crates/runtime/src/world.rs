@@ -1,0 +1,489 @@
+//! The state of the running execution, and who runs next.
+//!
+//! [`World`] lives in the Rust heap and is reset for every execution. The few words that every
+//! instrumented access looks at are in [`HOT`].
+
+use crate::fiber;
+use crate::finding;
+use crate::lend::Lender;
+use crate::process;
+use crate::repeat;
+use crate::sync::SyncObject;
+use crate::sys::{self, Global};
+use porf_sample::protocol::Shared;
+use porf_sample::race::Detector;
+use porf_sample::scheduler::{Pct, Random, Scheduler};
+use porf_sample::Engine;
+use std::sync::atomic::Ordering;
+
+/// Nothing is tracked: the program has no second thread yet, or has none any more.
+pub const IDLE: u32 = 0;
+pub const RUNNING: u32 = 1;
+/// Running, and a volatile access waits to be completed at the next callback.
+pub const PENDING: u32 = 2;
+
+pub struct Hot {
+    pub state: u32,
+    pub thread: u32,
+    /// The running thread's clock.
+    pub now: u32,
+    /// The end of the running thread's call stack, see [`crate::call`].
+    pub calls: *mut usize,
+    pub calls_limit: *mut usize,
+}
+
+pub static HOT: Global<Hot> = Global::new(Hot {
+    state: IDLE,
+    thread: 0,
+    now: 0,
+    calls: std::ptr::null_mut(),
+    calls_limit: std::ptr::null_mut(),
+});
+
+static WORLD: Global<*mut World> = Global::new(std::ptr::null_mut());
+
+/// The world. Never hold the result across a switch to another fiber.
+///
+/// # Safety
+/// After [`init`]; one kernel thread.
+#[inline(always)]
+pub unsafe fn world() -> &'static mut World {
+    // SAFETY: set once by `init`; only the running fiber has a reference, and gives it up before it switches.
+    unsafe { &mut **WORLD.get() }
+}
+
+#[inline(always)]
+pub fn is_running() -> bool {
+    // SAFETY: one kernel thread.
+    unsafe { (*HOT.get()).state != IDLE }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    Runnable,
+    Blocked,
+    Finished,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Step {
+    #[default]
+    Other,
+    /// A store that is neither a read-modify-write nor seq_cst.
+    Store,
+}
+
+pub struct Fiber {
+    pub context: usize,
+    pub fs: usize,
+    pub lender: usize,
+    pub state: State,
+    pub last_step: Step,
+    /// What it waits for, in words for a report.
+    pub waiting: &'static str,
+    /// Virtual time at which a timed wait ends.
+    pub deadline: Option<u64>,
+    pub timed_out: bool,
+    pub start: Option<crate::thread::Start>,
+    pub argument: usize,
+    pub result: usize,
+    pub detached: bool,
+    pub joined: bool,
+    pub cancelled: bool,
+    pub cancel_disabled: bool,
+    pub specific: Vec<usize>,
+    pub destructors: Vec<(usize, usize)>,
+    pub cleanups: Vec<usize>,
+    pub calls: Vec<usize>,
+    pub calls_top: usize,
+    pub stack: usize,
+    pub pending_signals: Vec<i32>,
+}
+
+pub enum Choice {
+    Random(Random),
+    Pct(Pct),
+}
+
+macro_rules! both {
+    ($self:ident, $inner:ident => $body:expr) => {
+        match $self {
+            Choice::Random($inner) => $body,
+            Choice::Pct($inner) => $body,
+        }
+    };
+}
+
+impl Scheduler for Choice {
+    fn begin(&mut self, seed: u64) {
+        both!(self, inner => inner.begin(seed));
+    }
+    fn next_thread(&mut self, runnable: &[u32], current: u32) -> usize {
+        both!(self, inner => inner.next_thread(runnable, current))
+    }
+    fn pick_store(&mut self, count: usize) -> usize {
+        both!(self, inner => inner.pick_store(count))
+    }
+    fn choose(&mut self, count: usize) -> usize {
+        both!(self, inner => inner.choose(count))
+    }
+    fn yielded(&mut self, thread: u32) {
+        both!(self, inner => inner.yielded(thread));
+    }
+}
+
+pub struct World {
+    pub shared: *mut Shared,
+    pub engine: Engine,
+    pub detector: Detector,
+    pub scheduler: Choice,
+    pub fibers: Vec<Fiber>,
+    pub fiber_count: usize,
+    pub runnable: Vec<u32>,
+    pub current: u32,
+    pub lenders: Vec<Lender>,
+    /// More lenders than there are were needed.
+    pub starved: bool,
+    pub syncs: Vec<SyncObject>,
+    pub sync_count: usize,
+    /// Size of each engine location, by index.
+    pub location_sizes: Vec<u8>,
+    pub steps: u64,
+    pub max_steps: u64,
+    /// Steps in a row by the current thread.
+    pub run_length: u32,
+    /// Virtual time, nanoseconds since the execution began.
+    pub time: u64,
+    pub next_deadline: u64,
+    pub seed: u64,
+    pub execution: u64,
+    /// The fiber that runs between executions.
+    pub controller: usize,
+    pub volatile_acqrel: bool,
+    pub pending: crate::plain::Pending,
+    /// A race whose earlier access is looked for in this execution.
+    pub watch: Option<finding::Watch>,
+    pub outcome: process::Outcome,
+    pub forked_child: bool,
+    pub mode: repeat::Mode,
+    /// The execution only collects the stack of a known race.
+    pub is_replay: bool,
+}
+
+/// One visible operation costs so much virtual time.
+const STEP_TIME: u64 = 100;
+
+impl World {
+    pub fn shared(&self) -> &'static mut Shared {
+        // SAFETY: mapped for the life of the process.
+        unsafe { &mut *self.shared }
+    }
+
+    pub fn replaying(&self) -> bool {
+        self.is_replay
+    }
+
+    pub fn fiber(&mut self) -> &mut Fiber {
+        &mut self.fibers[self.current as usize]
+    }
+
+    /// Copies what the callbacks look at from the engine.
+    #[inline]
+    pub fn refresh(&self) {
+        // SAFETY: one kernel thread.
+        unsafe { (*HOT.get()).now = self.engine.now(self.current) };
+    }
+
+    pub fn wake(&mut self, thread: u32) {
+        let fiber = &mut self.fibers[thread as usize];
+        if fiber.state == State::Blocked {
+            fiber.state = State::Runnable;
+            self.runnable.push(thread);
+        }
+    }
+
+    fn remove_runnable(&mut self, thread: u32) {
+        if let Some(place) = self.runnable.iter().position(|&r| r == thread) {
+            self.runnable.swap_remove(place);
+        }
+    }
+
+    fn update_deadline(&mut self) {
+        self.next_deadline = self.fibers[..self.fiber_count]
+            .iter()
+            .filter(|fiber| fiber.state == State::Blocked)
+            .filter_map(|fiber| fiber.deadline)
+            .min()
+            .unwrap_or(u64::MAX);
+    }
+
+    /// Wakes every fiber whose deadline has come.
+    fn expire(&mut self) {
+        for thread in 0..self.fiber_count as u32 {
+            let fiber = &mut self.fibers[thread as usize];
+            if fiber.state == State::Blocked && fiber.deadline.is_some_and(|deadline| deadline <= self.time) {
+                fiber.timed_out = true;
+                fiber.deadline = None;
+                self.wake(thread);
+            }
+        }
+        self.update_deadline();
+    }
+}
+
+/// Before a visible operation: another thread may go first.
+#[inline]
+pub fn visible(step: Step) {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    w.steps += 1;
+    w.time += STEP_TIME;
+    if w.steps & 0xfff == 0 {
+        w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
+    }
+    if w.steps >= w.max_steps {
+        process::finish(process::Outcome::CutOff);
+    }
+    if w.time >= w.next_deadline {
+        w.expire();
+    }
+    let current = w.current;
+    let fiber = &mut w.fibers[current as usize];
+    // Consecutive stores stay together (the paper, §3): nothing is lost, and loads have more to choose from.
+    let together = step == Step::Store && fiber.last_step == Step::Store;
+    fiber.last_step = step;
+    if together || w.runnable.len() == 1 {
+        return;
+    }
+    w.run_length += 1;
+    if w.run_length > 1000 {
+        w.run_length = 0;
+        w.scheduler.yielded(current);
+    }
+    let next = w.runnable[w.scheduler.next_thread(&w.runnable, current)];
+    if next != current {
+        w.run_length = 0;
+        switch_to(next);
+    }
+}
+
+/// The running thread cannot go on until another wakes it, or until the deadline. Returns false if the
+/// deadline came first.
+pub fn block(waiting: &'static str, deadline: Option<u64>) -> bool {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    let current = w.current;
+    let fiber = w.fiber();
+    fiber.state = State::Blocked;
+    fiber.waiting = waiting;
+    fiber.deadline = deadline;
+    fiber.timed_out = false;
+    fiber.last_step = Step::Other;
+    w.remove_runnable(current);
+    if deadline.is_some() {
+        w.update_deadline();
+    }
+    run_other();
+    // SAFETY: as above; reacquired after the switch.
+    let fiber = unsafe { world() }.fiber();
+    fiber.deadline = None;
+    !fiber.timed_out
+}
+
+/// Gives way to another thread if there is one.
+pub fn give_way() {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    let current = w.current;
+    w.scheduler.yielded(current);
+    visible(Step::Other);
+}
+
+/// Leaves the running thread, which is blocked or finished.
+pub fn run_other() {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    if w.runnable.is_empty() {
+        w.update_deadline();
+        if w.next_deadline == u64::MAX {
+            finding::deadlock(w);
+            process::finish(process::Outcome::Deadlock);
+        }
+        w.time = w.time.max(w.next_deadline);
+        w.expire();
+    }
+    let current = w.current;
+    let next = w.runnable[w.scheduler.next_thread(&w.runnable, current)];
+    w.run_length = 0;
+    if next != current {
+        switch_to(next);
+    }
+}
+
+fn switch_to(next: u32) {
+    // SAFETY: both fibers have valid stacks; `world` is reacquired by whoever continues.
+    unsafe {
+        let w = world();
+        let hot = HOT.get();
+        let old = w.current;
+        w.current = next;
+        w.fibers[old as usize].calls_top = (*hot).calls as usize;
+        let to = &w.fibers[next as usize];
+        let (context, fs) = (to.context, to.fs);
+        (*hot).thread = next;
+        (*hot).calls = to.calls_top as *mut usize;
+        (*hot).calls_limit = to.calls.as_ptr_range().end as *mut usize;
+        w.refresh();
+        let save: *mut usize = &raw mut w.fibers[old as usize].context;
+        fiber::set_fs_base(fs);
+        fiber::porf_switch(save, context);
+    }
+    crate::thread::deliver();
+}
+
+/// Leaves the program for the controller, for good.
+pub fn switch_to_controller() -> ! {
+    let mut nowhere = 0;
+    // SAFETY: the controller's context was saved when it last switched to the program.
+    unsafe {
+        let w = world();
+        fiber::set_fs_base(w.fibers[0].fs);
+        fiber::porf_switch(&raw mut nowhere, w.controller);
+    }
+    unreachable!("the controller begins executions by restoring memory, not by returning")
+}
+
+/// Makes the world; the shared memory tells what to do.
+pub fn init(shared: *mut Shared) {
+    // SAFETY: called once, by the only thread.
+    unsafe {
+        let options = (*shared).options;
+        let mut engine = Engine::new();
+        engine.window = (options.window != 0).then_some(options.window as usize);
+        let scheduler = match options.scheduler {
+            1 => Choice::Pct(Pct::new(options.pct_depth)),
+            _ => Choice::Random(Random::default()),
+        };
+        let world = Box::new(World {
+            shared,
+            engine,
+            detector: Detector::default(),
+            scheduler,
+            fibers: Vec::new(),
+            fiber_count: 0,
+            runnable: Vec::new(),
+            current: 0,
+            lenders: Vec::new(),
+            starved: false,
+            syncs: Vec::new(),
+            sync_count: 0,
+            location_sizes: Vec::new(),
+            steps: 0,
+            max_steps: options.max_steps,
+            run_length: 0,
+            time: 0,
+            next_deadline: u64::MAX,
+            seed: 0,
+            execution: 0,
+            controller: 0,
+            volatile_acqrel: options.volatile_acqrel != 0,
+            pending: crate::plain::Pending::default(),
+            watch: None,
+            outcome: process::Outcome::Running,
+            forked_child: false,
+            mode: repeat::Mode::Standalone,
+            is_replay: false,
+        });
+        *WORLD.get() = Box::into_raw(world);
+    }
+}
+
+pub fn is_initialised() -> bool {
+    // SAFETY: reads a pointer.
+    unsafe { !(*WORLD.get()).is_null() }
+}
+
+/// Begins an execution: one running fiber, the main thread, where it is.
+pub fn begin(seed: u64) {
+    // SAFETY: between executions.
+    let w = unsafe { world() };
+    w.seed = seed;
+    w.engine.reset();
+    w.detector.reset();
+    w.scheduler.begin(seed);
+    w.location_sizes.clear();
+    w.sync_count = 0;
+    w.steps = 0;
+    w.run_length = 0;
+    w.time = 0;
+    w.next_deadline = u64::MAX;
+    w.starved = false;
+    w.pending = crate::plain::Pending::default();
+    w.outcome = process::Outcome::Running;
+    w.lenders.iter_mut().for_each(|lender| lender.used = false);
+    w.runnable.clear();
+    w.fiber_count = 1;
+    w.current = 0;
+    w.fibers[0].reset();
+    w.runnable.push(0);
+    w.shared().progress.seed.store(seed, Ordering::Relaxed);
+    // SAFETY: one kernel thread.
+    unsafe {
+        (*HOT.get()).thread = 0;
+        (*HOT.get()).state = RUNNING;
+    }
+    w.refresh();
+}
+
+impl Fiber {
+    pub fn new() -> Fiber {
+        Fiber {
+            context: 0,
+            fs: 0,
+            lender: usize::MAX,
+            state: State::Runnable,
+            last_step: Step::Other,
+            waiting: "",
+            deadline: None,
+            timed_out: false,
+            start: None,
+            argument: 0,
+            result: 0,
+            detached: false,
+            joined: false,
+            cancelled: false,
+            cancel_disabled: false,
+            specific: Vec::new(),
+            destructors: Vec::new(),
+            cleanups: Vec::new(),
+            calls: vec![0; crate::call::DEPTH],
+            calls_top: 0,
+            stack: 0,
+            pending_signals: Vec::new(),
+        }
+    }
+
+    /// A fiber about to begin, on the same stack and buffers.
+    pub fn reset(&mut self) {
+        self.state = State::Runnable;
+        self.last_step = Step::Other;
+        self.waiting = "";
+        self.deadline = None;
+        self.timed_out = false;
+        self.result = 0;
+        self.detached = false;
+        self.joined = false;
+        self.cancelled = false;
+        self.cancel_disabled = false;
+        self.specific.clear();
+        self.destructors.clear();
+        self.cleanups.clear();
+        self.pending_signals.clear();
+        self.calls_top = self.calls.as_ptr() as usize;
+    }
+}
+
+/// Ends the process when a limit of the sampler itself is reached.
+pub fn give_up(message: &str) -> ! {
+    sys::fail(message)
+}
