@@ -4,6 +4,7 @@
 //! progress and diagnostics to stderr. Exit codes: 0 safe, 1 violated, 2 bad input or usage,
 //! 3 inconclusive, 130 interrupted.
 
+mod embed;
 mod options;
 mod verb;
 
@@ -27,6 +28,13 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Litmus(verb::litmus::Args),
+    Sample(verb::sample::Args),
+    /// Compile and link C for `porf sample`
+    #[command(disable_help_flag = true)]
+    Cc(verb::cc::Args),
+    /// Compile and link C++ for `porf sample`
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(verb::cc::Args),
     /// Print a completion script for a shell
     Completions(verb::completions::Args),
 }
@@ -35,6 +43,9 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.verb {
         Verb::Litmus(args) => verb::litmus::run(&args, &cli.options),
+        Verb::Sample(args) => verb::sample::run(&args, &cli.options),
+        Verb::Cc(args) => verb::cc::run(&args, verb::cc::Language::C),
+        Verb::Cxx(args) => verb::cc::run(&args, verb::cc::Language::Cxx),
         Verb::Completions(args) => verb::completions::run(&args),
     }
 }

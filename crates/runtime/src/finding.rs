@@ -117,7 +117,9 @@ pub fn incomplete(w: &World) -> Option<(Watch, u64)> {
     let shared = w.shared();
     let count = shared.progress.finding_count.load(Ordering::Relaxed) as usize;
     let (index, finding) = shared.findings[..count].iter().enumerate().find(|(_, finding)| {
-        matches!(finding.kind, kind::RACE | kind::USE_AFTER_FREE) && finding.complete == 0 && finding.stack_count == 2
+        matches!(finding.kind, kind::RACE | kind::USE_AFTER_FREE)
+            && finding.complete == 0
+            && finding.stack_count == 2
     })?;
     let earlier = &finding.stacks[1];
     let access = match earlier.access {
@@ -202,5 +204,7 @@ fn hash(what: u32, parts: &[u64]) -> u64 {
 }
 
 fn hash_text(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)) | 1
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+        | 1
 }

@@ -49,7 +49,13 @@ fn error(error: i32) -> Result<i64, ()> {
 }
 
 /// Err: not one of ours.
-unsafe fn futex(address: usize, operation: usize, value: u32, timeout: usize, other: usize) -> Result<i64, ()> {
+unsafe fn futex(
+    address: usize,
+    operation: usize,
+    value: u32,
+    timeout: usize,
+    other: usize,
+) -> Result<i64, ()> {
     let command = operation & 0x7f;
     if !matches!(command, WAIT | WAKE | REQUEUE | CMP_REQUEUE | WAIT_BITSET | WAKE_BITSET) {
         return Err(());
@@ -65,7 +71,11 @@ unsafe fn futex(address: usize, operation: usize, value: u32, timeout: usize, ot
             }
             let deadline = (timeout != 0).then(|| {
                 let time = timeout as *const timespec;
-                let clock = if operation & CLOCK_REALTIME_FLAG != 0 { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+                let clock = if operation & CLOCK_REALTIME_FLAG != 0 {
+                    libc::CLOCK_REALTIME
+                } else {
+                    libc::CLOCK_MONOTONIC
+                };
                 // SAFETY: the caller's timespec.
                 unsafe { if command == WAIT { deadline_after(time) } else { deadline_of(clock, time) } }
             });

@@ -30,7 +30,9 @@ impl Lender {
     /// Makes the storage that of a new thread.
     pub fn renew(&self) {
         // SAFETY: the memory is the lender's stack, owned by us; the lender sleeps in the kernel.
-        unsafe { std::ptr::copy_nonoverlapping(self.image.as_ptr(), self.start as *mut u8, self.image.len()) };
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.image.as_ptr(), self.start as *mut u8, self.image.len())
+        };
     }
 }
 

@@ -49,9 +49,8 @@ unsafe fn access<const SIZE: usize, const WRITE: bool>(address: usize) {
         }
         let hot = &*HOT.get();
         let detector = &world().detector;
-        let repeated = |cell: *mut Cell, mask: u8| {
-            detector.is_repeated(&*cell, hot.thread, hot.now, mask, WRITE)
-        };
+        let repeated =
+            |cell: *mut Cell, mask: u8| detector.is_repeated(&*cell, hot.thread, hot.now, mask, WRITE);
         let done = match SIZE {
             1 | 2 | 4 if (address & 3) + SIZE <= 4 => {
                 repeated(shadow::cell(address), (((1u16 << SIZE) - 1) << (address & 3)) as u8)

@@ -84,7 +84,8 @@ unsafe fn take_descriptor(environment: *mut *mut c_char) -> Option<usize> {
         let mut to = environment;
         while !(*from).is_null() {
             let entry = CStr::from_ptr(*from).to_bytes();
-            let value = entry.strip_prefix(DESCRIPTOR_VARIABLE.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+            let value =
+                entry.strip_prefix(DESCRIPTOR_VARIABLE.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
             match value {
                 Some(value) => found = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()),
                 None => {
@@ -104,7 +105,8 @@ unsafe fn attach(descriptor: usize) -> *mut Shared {
     // SAFETY: maps the descriptor that `porf sample` made for this purpose.
     let shared = unsafe {
         let length = size_of::<Shared>();
-        let memory = sys::syscall(libc::SYS_mmap, [0, length, prot, libc::MAP_SHARED as usize, descriptor, 0]);
+        let memory =
+            sys::syscall(libc::SYS_mmap, [0, length, prot, libc::MAP_SHARED as usize, descriptor, 0]);
         sys::syscall(libc::SYS_close, [descriptor, 0, 0, 0, 0, 0]);
         memory
     };
@@ -112,7 +114,10 @@ unsafe fn attach(descriptor: usize) -> *mut Shared {
     if shared < 0 || unsafe { (*(shared as *const Shared)).magic } != MAGIC {
         sys::fail("porf: the program was built by another version of porf\n");
     }
-    shared as *mut Shared
+    let shared = shared as *mut Shared;
+    // SAFETY: as above.
+    unsafe { (*shared).progress.attached.store(1, Ordering::Release) };
+    shared
 }
 
 /// Without `porf sample`: one execution, findings in short on standard error.
@@ -205,19 +210,27 @@ fn summarise() {
         sys::write_error(&format!("porf: {what} {}\n", message.unwrap_or("")));
     }
     if count > 0 {
-        sys::write_error("porf: run the program with `porf sample -- PROGRAM` for stacks and more executions\n");
+        sys::write_error(
+            "porf: run the program with `porf sample -- PROGRAM` for stacks and more executions\n",
+        );
     }
 }
 
 // ---- ways to end ----
 
-unsafe extern "C" fn assert_fail(expression: *const c_char, file: *const c_char, line: u32, function: *const c_char) -> ! {
+unsafe extern "C" fn assert_fail(
+    expression: *const c_char,
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+) -> ! {
     // SAFETY: string literals of the program.
     unsafe {
         let text = |pointer: *const c_char| {
             if pointer.is_null() { "?".into() } else { CStr::from_ptr(pointer).to_string_lossy() }
         };
-        let message = format!("{}:{line}: {}: assertion `{}` failed", text(file), text(function), text(expression));
+        let message =
+            format!("{}:{line}: {}: assertion `{}` failed", text(file), text(function), text(expression));
         if is_running() && w_samples() {
             finding::event(world(), kind::ASSERTION, caller(), &message);
             finish(Outcome::Aborted);

@@ -183,7 +183,7 @@ extern "C" fn control(_: usize) -> ! {
         let mut snapshot = Snapshot::take(world().fibers[0].context);
         let main = world().fibers[0].context;
         while let Some(seed) = plan.next() {
-            files.restore(world().execution);
+            files.restore();
             snapshot.restore();
             world::begin(seed);
             fiber::set_fs_base(world().fibers[0].fs);
@@ -221,7 +221,11 @@ impl Snapshot {
         let mut ranges = Vec::new();
         for line in read_file(c"/proc/self/maps").split(|&byte| byte == b'\n') {
             let Some((start, end, writable, shared)) = parse_map(line) else { continue };
-            if !writable || shared || sys::OWN.contains(&start) || start >= heap::START && start < heap::START + (1 << 40) {
+            if !writable
+                || shared
+                || sys::OWN.contains(&start)
+                || start >= heap::START && start < heap::START + (1 << 40)
+            {
                 continue;
             }
             ranges.push(if (start..end).contains(&stack) { (stack, end) } else { (start, end) });
@@ -279,13 +283,17 @@ fn read_file(path: &std::ffi::CStr) -> Vec<u8> {
     let mut text = Vec::new();
     // SAFETY: plain system calls on a buffer of ours.
     unsafe {
-        let file = sys::syscall(libc::SYS_open, [path.as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
+        let file =
+            sys::syscall(libc::SYS_open, [path.as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
         if file < 0 {
             sys::fail("porf: cannot read /proc/self/maps\n");
         }
         let mut buffer = [0u8; 4096];
         loop {
-            let count = sys::syscall(libc::SYS_read, [file as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0]);
+            let count = sys::syscall(
+                libc::SYS_read,
+                [file as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0],
+            );
             if count <= 0 {
                 break;
             }
@@ -312,6 +320,8 @@ struct Files {
     output: u32,
     saved: [isize; 2],
     null: isize,
+    /// Whether the program's output goes where it went at first.
+    shown: std::cell::Cell<bool>,
 }
 
 impl Files {
@@ -319,9 +329,13 @@ impl Files {
         // SAFETY: system calls on descriptors.
         unsafe {
             let output = world().shared().options.output;
-            let high = |fd: usize| sys::syscall(libc::SYS_fcntl, [fd, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0]);
+            let high =
+                |fd: usize| sys::syscall(libc::SYS_fcntl, [fd, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0]);
             let saved = [high(1), high(2)];
-            let opened = sys::syscall(libc::SYS_open, [c"/dev/null".as_ptr() as usize, libc::O_RDWR as usize, 0, 0, 0, 0]);
+            let opened = sys::syscall(
+                libc::SYS_open,
+                [c"/dev/null".as_ptr() as usize, libc::O_RDWR as usize, 0, 0, 0, 0],
+            );
             let null = high(opened as usize);
             sys::syscall(libc::SYS_close, [opened as usize, 0, 0, 0, 0, 0]);
             let mut offsets = Vec::new();
@@ -329,10 +343,11 @@ impl Files {
                 let mut status: libc::stat = std::mem::zeroed();
                 let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
                 if known && status.st_mode & libc::S_IFMT == libc::S_IFREG {
-                    offsets.push((fd, sys::syscall(libc::SYS_lseek, [fd, 0, libc::SEEK_CUR as usize, 0, 0, 0])));
+                    offsets
+                        .push((fd, sys::syscall(libc::SYS_lseek, [fd, 0, libc::SEEK_CUR as usize, 0, 0, 0])));
                 }
             }
-            Files { first_free: Files::free(), offsets, output, saved, null }
+            Files { first_free: Files::free(), offsets, output, saved, null, shown: true.into() }
         }
     }
 
@@ -348,7 +363,7 @@ impl Files {
         }
     }
 
-    unsafe fn restore(&self, execution: u64) {
+    unsafe fn restore(&self) {
         // SAFETY: closes what the last execution opened, rewinds what it moved.
         unsafe {
             if Files::free() != self.first_free {
@@ -357,12 +372,14 @@ impl Files {
             for &(fd, offset) in &self.offsets {
                 sys::syscall(libc::SYS_lseek, [fd, offset as usize, libc::SEEK_SET as usize, 0, 0, 0]);
             }
+            let (execution, is_replay) = (world().execution, world().is_replay);
             let shown = match self.output {
+                _ if is_replay => false,
                 0 => false,
                 1 => execution == 0,
                 _ => true,
             };
-            if execution <= 1 {
+            if shown != self.shown.replace(shown) {
                 for (fd, saved) in [1, 2].into_iter().zip(self.saved) {
                     let source = if shown { saved } else { self.null };
                     sys::syscall(libc::SYS_dup2, [source as usize, fd, 0, 0, 0, 0]);
@@ -381,7 +398,7 @@ fn fork_executions() {
         let mut plan = Plan { next: 0, total: world().shared().options.executions };
         let files = Files::note();
         while let Some(seed) = plan.next() {
-            files.restore(world().execution);
+            files.restore();
             let before = world().shared().progress.ended.load(Ordering::Acquire);
             let child = fork_child();
             if child == 0 {
@@ -390,7 +407,9 @@ fn fork_executions() {
                 return;
             }
             let mut status = 0i32;
-            while sys::syscall(libc::SYS_wait4, [child as usize, &raw mut status as usize, 0, 0, 0, 0]) == -(libc::EINTR as isize) {}
+            while sys::syscall(libc::SYS_wait4, [child as usize, &raw mut status as usize, 0, 0, 0, 0])
+                == -(libc::EINTR as isize)
+            {}
             let w = world();
             let watch = w.watch.take();
             if w.is_replay {

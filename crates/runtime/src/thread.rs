@@ -147,7 +147,9 @@ fn find(thread: pthread_t) -> Option<usize> {
     let w = unsafe { world() };
     (0..w.fiber_count).rev().find(|&index| {
         let fiber = &w.fibers[index];
-        fiber.fs as pthread_t == thread && !fiber.joined && !(fiber.detached && fiber.state == State::Finished)
+        fiber.fs as pthread_t == thread
+            && !fiber.joined
+            && !(fiber.detached && fiber.state == State::Finished)
     })
 }
 
@@ -229,7 +231,11 @@ unsafe extern "C" fn posix_tryjoin(thread: pthread_t, out: *mut usize) -> i32 {
     answer(join(thread, None, true), out)
 }
 
-unsafe extern "C" fn posix_timedjoin(thread: pthread_t, out: *mut usize, until: *const libc::timespec) -> i32 {
+unsafe extern "C" fn posix_timedjoin(
+    thread: pthread_t,
+    out: *mut usize,
+    until: *const libc::timespec,
+) -> i32 {
     unsafe { posix_clockjoin(thread, out, libc::CLOCK_REALTIME, until) }
 }
 
@@ -462,7 +468,11 @@ unsafe extern "C" fn set_specific(key: u32, value: usize) -> i32 {
 
 // ---- C11 ----
 
-unsafe extern "C" fn c11_create(out: *mut pthread_t, start: extern "C-unwind" fn(usize) -> i32, argument: usize) -> i32 {
+unsafe extern "C" fn c11_create(
+    out: *mut pthread_t,
+    start: extern "C-unwind" fn(usize) -> i32,
+    argument: usize,
+) -> i32 {
     if !crate::world::is_initialised() {
         crate::process::init_late();
     }

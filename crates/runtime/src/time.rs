@@ -62,7 +62,10 @@ unsafe extern "C" fn gettime(clock: clockid_t, out: *mut timespec) -> i32 {
     // SAFETY: the caller's pointer.
     unsafe {
         if !is_virtual() {
-            return sys_result(sys::syscall(libc::SYS_clock_gettime, [clock as usize, out as usize, 0, 0, 0, 0])) as i32;
+            return sys_result(sys::syscall(
+                libc::SYS_clock_gettime,
+                [clock as usize, out as usize, 0, 0, 0, 0],
+            )) as i32;
         }
         let now = now(clock);
         *out = timespec { tv_sec: (now / NANOS) as i64, tv_nsec: (now % NANOS) as i64 };
@@ -116,7 +119,12 @@ unsafe extern "C" fn nano_sleep(time: *const timespec, left: *mut timespec) -> i
     0
 }
 
-unsafe extern "C" fn clock_sleep(clock: clockid_t, flags: i32, time: *const timespec, left: *mut timespec) -> i32 {
+unsafe extern "C" fn clock_sleep(
+    clock: clockid_t,
+    flags: i32,
+    time: *const timespec,
+    left: *mut timespec,
+) -> i32 {
     if !is_running() {
         return unsafe {
             real!(clock_nanosleep(c: clockid_t = clock, f: i32 = flags, t: *const timespec = time, l: *mut timespec = left) -> i32)

@@ -76,7 +76,12 @@ unsafe extern "C" fn cond_timedwait(condition: usize, mutex: usize, until: *cons
     wait(condition, mutex, Some(unsafe { deadline_of(clock_of(condition), until) }))
 }
 
-unsafe extern "C" fn cond_clockwait(condition: usize, mutex: usize, clock: i32, until: *const timespec) -> i32 {
+unsafe extern "C" fn cond_clockwait(
+    condition: usize,
+    mutex: usize,
+    clock: i32,
+    until: *const timespec,
+) -> i32 {
     if !is_running() {
         return unsafe {
             real!(pthread_cond_clockwait(c: usize = condition, m: usize = mutex, k: i32 = clock, t: *const timespec = until) -> i32)
@@ -232,7 +237,9 @@ unsafe extern "C" fn semaphore_timedwait(address: usize, until: *const timespec)
 
 unsafe extern "C" fn semaphore_clockwait(address: usize, clock: i32, until: *const timespec) -> i32 {
     if !is_running() {
-        return unsafe { real!(sem_clockwait(s: usize = address, c: i32 = clock, t: *const timespec = until) -> i32) };
+        return unsafe {
+            real!(sem_clockwait(s: usize = address, c: i32 = clock, t: *const timespec = until) -> i32)
+        };
     }
     sem_take(address, Some(unsafe { deadline_of(clock, until) }), false)
 }
@@ -258,7 +265,11 @@ unsafe extern "C" fn semaphore_value(address: usize, out: *mut i32) -> i32 {
     }
     // SAFETY: `out` is the caller's.
     unsafe {
-        *out = if is_running() { world().syncs[semaphore(address)].count as i32 } else { *(address as *const i32) };
+        *out = if is_running() {
+            world().syncs[semaphore(address)].count as i32
+        } else {
+            *(address as *const i32)
+        };
     }
     0
 }

@@ -10,10 +10,10 @@ use crate::process;
 use crate::repeat;
 use crate::sync::SyncObject;
 use crate::sys::{self, Global};
+use porf_sample::Engine;
 use porf_sample::protocol::Shared;
 use porf_sample::race::Detector;
 use porf_sample::scheduler::{Pct, Random, Scheduler};
-use porf_sample::Engine;
 use std::sync::atomic::Ordering;
 
 /// Nothing is tracked: the program has no second thread yet, or has none any more.

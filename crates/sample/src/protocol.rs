@@ -76,6 +76,8 @@ pub struct Progress {
     pub fork_reason: AtomicU32,
     pub snapshot_bytes: AtomicU64,
     pub peak_stores: AtomicU64,
+    /// The program has found this memory.
+    pub attached: AtomicU32,
     /// Findings beyond the table.
     pub dropped: AtomicU32,
 }

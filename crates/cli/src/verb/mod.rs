@@ -1,4 +1,6 @@
 //! One module per verb.
 
+pub mod cc;
 pub mod completions;
 pub mod litmus;
+pub mod sample;

@@ -1,0 +1,53 @@
+//! The memory shared with the sampled program.
+
+use porf_sample::protocol::{MAGIC, Options, Shared};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+pub struct Channel {
+    file: OwnedFd,
+    shared: *mut Shared,
+}
+
+impl Channel {
+    pub fn new(options: Options) -> io::Result<Channel> {
+        // SAFETY: a new anonymous file, inherited by the program on purpose, mapped for its whole length.
+        unsafe {
+            let descriptor = libc::memfd_create(c"porf-sample".as_ptr(), 0);
+            if descriptor < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let file = OwnedFd::from_raw_fd(descriptor);
+            if libc::ftruncate(descriptor, size_of::<Shared>() as i64) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let prot = libc::PROT_READ | libc::PROT_WRITE;
+            let memory =
+                libc::mmap(std::ptr::null_mut(), size_of::<Shared>(), prot, libc::MAP_SHARED, descriptor, 0);
+            if memory == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let shared = memory.cast::<Shared>();
+            (*shared).magic = MAGIC;
+            (*shared).options = options;
+            Ok(Channel { file, shared })
+        }
+    }
+
+    pub fn descriptor(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    pub fn shared(&self) -> &Shared {
+        // SAFETY: mapped until drop; the other side changes counters through atomics, and findings are read
+        // after it has ended.
+        unsafe { &*self.shared }
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new` with this length.
+        unsafe { libc::munmap(self.shared.cast(), size_of::<Shared>()) };
+    }
+}

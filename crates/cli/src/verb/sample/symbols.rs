@@ -1,0 +1,101 @@
+//! From return addresses to functions, files and lines.
+
+use std::collections::HashMap;
+
+/// One place in the program; several per address where functions were inlined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub function: String,
+    pub file: Option<String>,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// The object files of the program as they were mapped.
+pub struct Symbols {
+    objects: Vec<Object>,
+    loaded: HashMap<String, Option<addr2line::Loader>>,
+}
+
+struct Object {
+    start: u64,
+    end: u64,
+    /// Where the object's address 0 is.
+    base: u64,
+    path: String,
+}
+
+impl Symbols {
+    /// `maps` is the text of /proc/PID/maps.
+    pub fn new(maps: &str) -> Symbols {
+        let mut bases: HashMap<&str, u64> = HashMap::new();
+        let mut objects = Vec::new();
+        for line in maps.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(range), Some(permissions), Some(offset)) = (words.next(), words.next(), words.next())
+            else {
+                continue;
+            };
+            let Some(path) = words.nth(2).filter(|path| path.starts_with('/')) else { continue };
+            let Some((start, end)) = range.split_once('-') else { continue };
+            let number = |text: &str| u64::from_str_radix(text, 16).unwrap_or(0);
+            let (start, end, offset) = (number(start), number(end), number(offset));
+            let base = *bases.entry(path).or_insert(start.wrapping_sub(offset));
+            if permissions.contains('x') {
+                objects.push(Object { start, end, base, path: path.to_string() });
+            }
+        }
+        Symbols { objects, loaded: HashMap::new() }
+    }
+
+    /// The frames of a return address, innermost first.
+    pub fn frames(&mut self, return_address: u64) -> Vec<Frame> {
+        // The call is before the return address.
+        let address = return_address.wrapping_sub(1);
+        let unknown = |name: String| vec![Frame { function: name, file: None, line: 0, column: 0 }];
+        let Some(object) = self.objects.iter().find(|object| (object.start..object.end).contains(&address))
+        else {
+            return unknown(format!("{return_address:#x}"));
+        };
+        let loader = self
+            .loaded
+            .entry(object.path.clone())
+            .or_insert_with(|| addr2line::Loader::new(&object.path).ok());
+        let Some(loader) = loader else { return unknown(object.path.clone()) };
+        // A position-dependent executable is mapped where its addresses say.
+        let relative = if is_absolute(&object.path) { address } else { address - object.base };
+        let mut frames = Vec::new();
+        if let Ok(mut found) = loader.find_frames(relative) {
+            while let Ok(Some(frame)) = found.next() {
+                let function = frame.function.as_ref().and_then(|name| name.demangle().ok());
+                let location = frame.location.as_ref();
+                frames.push(Frame {
+                    function: function.map_or_else(|| "?".to_string(), |name| short(&name)),
+                    file: location.and_then(|place| place.file).map(str::to_string),
+                    line: location.and_then(|place| place.line).unwrap_or(0),
+                    column: location.and_then(|place| place.column).unwrap_or(0),
+                });
+            }
+        }
+        if frames.is_empty() {
+            let name = loader.find_symbol(relative).map_or_else(|| object.path.clone(), str::to_string);
+            return unknown(name);
+        }
+        frames
+    }
+}
+
+/// Is this an executable with fixed addresses (ELF type EXEC)?
+fn is_absolute(path: &str) -> bool {
+    let mut header = [0u8; 18];
+    use std::io::Read;
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok() && header[16] == 2
+}
+
+/// Without template arguments that fill the screen.
+fn short(name: &str) -> String {
+    if name.chars().count() <= 100 {
+        return name.to_string();
+    }
+    name.chars().take(97).chain("...".chars()).collect()
+}
