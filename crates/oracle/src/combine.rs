@@ -34,7 +34,7 @@ pub fn enumerate<J: Judge>(
 ) -> Result<(), Refusal> {
     let interpreter =
         Interpreter::new(program).track_dependencies(judge.needs_dependencies()).unroll(Some(unroll));
-    let all = traces(&interpreter)?;
+    let all = traces(&interpreter, judge.implies_coherence())?;
     let pairs = Pairs::of(program, &all);
     let annotated: Vec<Vec<Annotated<'_>>> =
         all.iter().map(|traces| traces.iter().map(|trace| pairs.annotate(trace)).collect()).collect();

@@ -6,7 +6,7 @@
 //! new can take part in an execution (values out of thin air aside: no dependency cycle is invented).
 
 use crate::Refusal;
-use porf_event::{Dependencies, Label, Location, ThreadId, Value};
+use porf_event::{Access, Dependencies, Label, Location, ThreadId, Value};
 use porf_interp::{Interpreter, Step, ThreadState};
 use std::collections::BTreeMap;
 
@@ -18,16 +18,30 @@ pub struct Trace {
     pub end: ThreadState,
 }
 
-/// Which values a location may hold at some point of some execution.
-pub(crate) type Domain = BTreeMap<Location, Vec<Value>>;
+/// What each location may hold at some point of some execution, and which thread writes it.
+#[derive(Debug, Default)]
+struct Domain {
+    values: BTreeMap<Location, Values>,
+    /// Whether a read sees its thread's last write or another thread's, as coherence demands; if not,
+    /// any value will do.
+    coherent: bool,
+}
+
+#[derive(Debug)]
+struct Values {
+    initial: Value,
+    written: Vec<(ThreadId, Value)>,
+}
 
 /// Above this many runs of a single thread the enumeration is refused.
 const MAX_TRACES: usize = 2_000_000;
 
 /// The traces of every thread, over the final domain.
-pub(crate) fn traces(interpreter: &Interpreter<'_>) -> Result<Vec<Vec<Trace>>, Refusal> {
+///
+/// `coherent`: the model implies coherence, so a thread never reads what its own later write hides.
+pub(crate) fn traces(interpreter: &Interpreter<'_>, coherent: bool) -> Result<Vec<Vec<Trace>>, Refusal> {
     let threads = interpreter.program().threads.len();
-    let mut domain = Domain::new();
+    let mut domain = Domain { coherent, ..Domain::default() };
     let mut round = 0;
     loop {
         let mut all = Vec::with_capacity(threads);
@@ -35,10 +49,10 @@ pub(crate) fn traces(interpreter: &Interpreter<'_>) -> Result<Vec<Vec<Trace>>, R
             all.push(traces_of(interpreter, ThreadId(thread as u16), &mut domain)?);
         }
         let mut grew = false;
-        for trace in all.iter().flatten() {
-            for (label, _) in &trace.events {
+        for (thread, traces) in all.iter().enumerate() {
+            for (label, _) in traces.iter().flat_map(|trace| &trace.events) {
                 if let Label::Write { access, value, .. } = label {
-                    grew |= extend(interpreter, &mut domain, access.location, access.size, *value);
+                    grew |= domain.of(interpreter, *access).add(ThreadId(thread as u16), *value);
                 }
             }
         }
@@ -56,6 +70,7 @@ fn traces_of(
 ) -> Result<Vec<Trace>, Refusal> {
     let mut done = Vec::new();
     let mut open = vec![(interpreter.start(thread), Vec::new())];
+    let mut answers = Vec::new();
     while let Some((mut state, mut events)) = open.pop() {
         let label = match interpreter.run(&mut state) {
             Step::Emit(label) => label,
@@ -71,43 +86,72 @@ fn traces_of(
             Step::Fault(fault) => return Err(Refusal::Fault(fault)),
         };
         let dependencies = state.dependencies();
-        let answers: &[Value] = match label {
-            Label::Read { access, .. } => {
-                let initial = || vec![interpreter.program().initial_value(access.location.0, access.size)];
-                domain.entry(access.location).or_insert_with(initial)
-            }
-            Label::Choice { options, .. } => &(0..Value::from(options)).collect::<Vec<_>>(),
+        answers.clear();
+        match label {
+            Label::Read { access, .. } => domain.answers(interpreter, thread, access, &events, &mut answers),
+            Label::Choice { options, .. } => answers.extend(0..Value::from(options)),
             Label::Create { .. } | Label::Join { .. } => {
                 return Err(Refusal::Unsupported("threads created at run time"));
             }
-            _ => &[0],
+            _ => answers.push(0),
         };
-        for &answer in answers.iter().rev() {
+        let last = answers.pop().expect("there is the initial value, and a choice has options");
+        for &answer in &answers {
             let mut next = state.clone();
             let mut longer = events.clone();
             longer.push((interpreter.settle(&next, label, answer), dependencies.clone()));
             interpreter.deliver(&mut next, answer);
             open.push((next, longer));
         }
-        events.clear();
+        events.push((interpreter.settle(&state, label, last), dependencies));
+        interpreter.deliver(&mut state, last);
+        open.push((state, events));
     }
     Ok(done)
 }
 
-fn extend(
-    interpreter: &Interpreter<'_>,
-    domain: &mut Domain,
-    location: Location,
-    size: u8,
-    value: Value,
-) -> bool {
-    let values =
-        domain.entry(location).or_insert_with(|| vec![interpreter.program().initial_value(location.0, size)]);
-    let new = !values.contains(&value);
-    if new {
-        values.push(value);
+impl Domain {
+    fn of(&mut self, interpreter: &Interpreter<'_>, access: Access) -> &mut Values {
+        self.values.entry(access.location).or_insert_with(|| Values {
+            initial: interpreter.program().initial_value(access.location.0, access.size),
+            written: Vec::new(),
+        })
     }
-    new
+
+    /// What a read of `thread`, after `events`, may return.
+    fn answers(
+        &mut self,
+        interpreter: &Interpreter<'_>,
+        thread: ThreadId,
+        access: Access,
+        events: &[(Label, Dependencies)],
+        answers: &mut Vec<Value>,
+    ) {
+        let coherent = self.coherent;
+        let values = self.of(interpreter, access);
+        let own = events.iter().rev().find_map(|(label, _)| match label {
+            Label::Write { access: written, value, .. } if written.location == access.location => {
+                Some(*value)
+            }
+            _ => None,
+        });
+        answers.push(if coherent { own.unwrap_or(values.initial) } else { values.initial });
+        for &(writer, value) in &values.written {
+            if !(coherent && writer == thread || answers.contains(&value)) {
+                answers.push(value);
+            }
+        }
+    }
+}
+
+impl Values {
+    fn add(&mut self, writer: ThreadId, value: Value) -> bool {
+        let new = !self.written.contains(&(writer, value));
+        if new {
+            self.written.push((writer, value));
+        }
+        new
+    }
 }
 
 /// An upper bound on the number of writes of one execution.
