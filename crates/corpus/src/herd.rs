@@ -34,8 +34,9 @@ pub struct Row {
 
 /// The folder with the corpora, if it is there.
 pub fn folder() -> Option<PathBuf> {
-    let folder = root().join("../shared/oracle");
-    folder.join("corpus").is_dir().then_some(folder)
+    // A worktree may lie one level deeper than the repository itself.
+    let places = ["../shared/oracle", "../../shared/oracle"].map(|place| root().join(place));
+    places.into_iter().find(|folder| folder.join("corpus").is_dir())
 }
 
 /// The names of the corpora and, for each, herd's models.

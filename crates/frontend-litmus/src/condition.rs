@@ -39,8 +39,21 @@ pub enum Prop {
 /// A register or memory cell whose final value is looked at. `size` is in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Observable {
-    Register { thread: usize, name: String, reg: Reg, size: u8 },
-    Location { name: String, index: Option<u64>, address: u64, size: u8 },
+    /// `words`: the machine zero-extends 32-bit values in its 64-bit registers; they are shown and
+    /// compared as signed words.
+    Register {
+        thread: usize,
+        name: String,
+        reg: Reg,
+        size: u8,
+        words: bool,
+    },
+    Location {
+        name: String,
+        index: Option<u64>,
+        address: u64,
+        size: u8,
+    },
 }
 
 /// The right-hand side of an equation.
@@ -57,8 +70,8 @@ pub(crate) struct Question {
     pub condition: Condition,
 }
 
-/// Gives the register of a thread by its name as written: its canonical name, number and size.
-pub(crate) type Resolve<'r> = dyn FnMut(usize, &str) -> Result<(String, Reg, u8), String> + 'r;
+/// Gives the register of a thread by its name as written.
+pub(crate) type Resolve<'r> = dyn FnMut(usize, &str) -> Result<Observable, String> + 'r;
 
 pub(crate) fn parse(
     cursor: &mut Cursor<'_>,
@@ -210,7 +223,7 @@ impl Parser<'_, '_, '_> {
         let here = self.cursor.at;
         let Some((thread, name)) = init::register(self.cursor)? else { return Ok(None) };
         match (self.resolve)(thread, name) {
-            Ok((name, reg, size)) => Ok(Some(Observable::Register { thread, name, reg, size })),
+            Ok(register) => Ok(Some(register)),
             Err(message) => Err(self.cursor.source.error(here, message)),
         }
     }
@@ -307,12 +320,11 @@ impl Prop {
             Prop::Or(parts) => parts.iter().any(|part| part.holds(value)),
             Prop::Implies(left, right) => !left.holds(value) || right.holds(value),
             Prop::Equal(observable, constant) => {
-                let width = Width::of_bytes(observable.size());
-                width.truncate(value(observable)) == width.truncate(constant.value())
+                observable.canonical(value(observable)) == observable.canonical(constant.value())
             }
             Prop::Same(left, right) => {
-                let width = Width::of_bytes(left.size().min(right.size()));
-                width.truncate(value(left)) == width.truncate(value(right))
+                let signed = |o: &Observable, v| Width::of_bytes(o.size()).signed(o.canonical(v));
+                signed(left, value(left)) == signed(right, value(right))
             }
         }
     }
@@ -337,6 +349,17 @@ impl Prop {
 }
 
 impl Observable {
+    /// The value as it is shown and compared: only the bits that the observable has.
+    pub fn canonical(&self, value: Value) -> Value {
+        let value = Width::of_bytes(self.size()).truncate(value);
+        match self {
+            Observable::Register { words: true, size: 8, .. } if value >> 32 == 0 => {
+                Width::W32.signed(value) as u64
+            }
+            _ => value,
+        }
+    }
+
     /// In bytes.
     pub fn size(&self) -> u8 {
         match self {

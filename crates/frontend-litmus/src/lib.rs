@@ -104,14 +104,13 @@ pub fn parse(file: &str, text: &str) -> Result<LitmusTest, Diagnostic> {
     }
     let question = condition::parse(&mut cursor, &mut memory, &mut |thread, name| {
         let (name, _) = name_of(name)?;
+        let Some(code) = threads.get_mut(thread) else {
+            return Err(format!("there is no thread {thread}"));
+        };
+        let reg = code.register(&name);
         let size = register_size(header.arch);
-        match threads.get_mut(thread) {
-            Some(thread) => {
-                let reg = thread.register(&name);
-                Ok((name, reg, size))
-            }
-            None => Err(format!("there is no thread {thread}")),
-        }
+        let words = matches!(dialect, Dialect::AArch64 | Dialect::Ppc | Dialect::X86);
+        Ok(Observable::Register { thread, name, reg, size, words })
     })?;
     Ok(LitmusTest {
         program: program(&header.name, dialect, &memory, threads),

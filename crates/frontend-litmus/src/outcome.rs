@@ -6,7 +6,6 @@
 
 use crate::{LitmusTest, Observable, Quantifier};
 use porf_event::Value;
-use porf_ir::Width;
 use std::collections::BTreeMap;
 
 /// Gathers the executions of one test.
@@ -56,7 +55,7 @@ impl<'t> Collector<'t> {
             true => self.positive += 1,
             false => self.negative += 1,
         }
-        let state = self.observables.iter().map(|o| Width::of_bytes(o.size()).truncate(value(o))).collect();
+        let state = self.observables.iter().map(|o| o.canonical(value(o))).collect();
         *self.states.entry(state).or_default() += 1;
     }
 
