@@ -1,1 +1,41 @@
-//! Not written yet.
+//! Safety of array systems for any number of processes, over sequentially consistent and weak memory.
+//!
+//! The way of the data: [`syntax`] (text to tree and back) → [`typing`] (tree to [`system::System`]) →
+//! [`prove`] (backward reachability: any number of processes) and [`explore`] (forward search of one
+//! finite instance), two engines that share nothing but the system and hold each other honest.
+
+pub mod explore;
+pub mod prove;
+pub mod syntax;
+pub mod system;
+pub mod typing;
+
+use syntax::Diagnostic;
+
+/// The memory under the system's weak variables and arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Model {
+    /// Sequential consistency: `weak` and `fence()` mean nothing.
+    Sc,
+    /// Total store order: one FIFO store buffer per process.
+    Tso,
+    /// Partial store order: buffered writes to different locations may overtake each other.
+    Pso,
+}
+
+impl Model {
+    pub const ALL: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Model::Sc => "sc",
+            Model::Tso => "tso",
+            Model::Pso => "pso",
+        }
+    }
+}
+
+/// Parses and checks a system.
+pub fn load(source: &str) -> Result<system::System, Diagnostic> {
+    typing::check(&syntax::parse(source)?)
+}

@@ -1,0 +1,517 @@
+//! One finite instance of a system: its states, its steps, and how formulas read in them.
+//!
+//! Memory is operational. Under SC every access is to memory. Under TSO and PSO each process has a store
+//! buffer of *groups* (the writes of one step, which reach memory together): a read takes the newest pending
+//! write of its own process, else memory; a locked step (one that reads and writes) and `fence()` need an
+//! empty buffer, and a locked step writes memory directly. TSO commits the oldest group of a buffer; PSO any
+//! group that shares no location with an older one.
+
+use crate::Model;
+use crate::syntax::Comparison;
+use crate::system::*;
+
+pub type Value = i32;
+
+/// Beyond this a number is not followed: the exploration says that it was cut short.
+const MAX_NUMBER: i64 = 1_000_000;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct State {
+    pub cells: Box<[Value]>,
+    /// Per process, the pending groups, oldest first; empty under SC.
+    pub buffers: Vec<Vec<Group>>,
+}
+
+/// The writes of one step, by cell.
+pub type Group = Vec<(u16, Value)>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    Transition {
+        index: usize,
+        procs: Vec<u8>,
+    },
+    /// Group number `group` of the buffer of `process` reaches memory.
+    Commit {
+        process: u8,
+        group: usize,
+    },
+}
+
+pub struct Instance<'a> {
+    pub system: &'a System,
+    pub model: Model,
+    pub processes: u8,
+    offsets: Vec<usize>,
+    cell_count: usize,
+    /// The numbers of the program text, from which unconstrained numbers are drawn.
+    numbers: Vec<Value>,
+}
+
+/// Something was left out: what was found is real, what was not found may exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    pub numbers: bool,
+    pub buffers: bool,
+    pub states: bool,
+    pub initial: bool,
+}
+
+impl Cut {
+    pub fn any(self) -> bool {
+        self != Cut::default()
+    }
+}
+
+type Env = [u8; 16];
+
+impl<'a> Instance<'a> {
+    pub fn new(system: &'a System, model: Model, processes: u8) -> Instance<'a> {
+        let mut offsets = Vec::new();
+        let mut cell_count = 0;
+        for symbol in &system.symbols {
+            offsets.push(cell_count);
+            cell_count += (processes as usize).pow(symbol.dims as u32);
+        }
+        let model = if system.has_weak() { model } else { Model::Sc };
+        Instance { system, model, processes, offsets, cell_count, numbers: numbers(system) }
+    }
+
+    pub fn cell(&self, symbol: usize, indices: impl IntoIterator<Item = u8>) -> usize {
+        let place =
+            indices.into_iter().fold(0, |place, index| place * self.processes as usize + index as usize);
+        self.offsets[symbol] + place
+    }
+
+    /// The symbol and indices of a cell, the inverse of [`Instance::cell`].
+    pub fn cell_name(&self, cell: usize) -> (usize, Vec<u8>) {
+        let symbol = self.offsets.partition_point(|offset| *offset <= cell) - 1;
+        let mut place = cell - self.offsets[symbol];
+        let mut indices = vec![0; self.system.symbols[symbol].dims];
+        for index in indices.iter_mut().rev() {
+            *index = (place % self.processes as usize) as u8;
+            place /= self.processes as usize;
+        }
+        (symbol, indices)
+    }
+
+    pub fn cell_count(&self) -> usize {
+        self.cell_count
+    }
+
+    /// Every initial state, as far as `limit` allows.
+    pub fn initial_states(&self, limit: usize, cut: &mut Cut) -> Vec<State> {
+        let mut domains: Vec<Vec<Value>> = Vec::new();
+        for cell in 0..self.cell_count {
+            let (symbol, _) = self.cell_name(cell);
+            domains.push(self.domain(self.system.symbols[symbol].ty));
+        }
+        let params = self.system.init.params.len();
+        for env in self.all_environments(params) {
+            self.narrow(&self.system.init.body, &env, &mut domains);
+        }
+        let free_number = |cell: usize| {
+            let ty = self.system.symbols[self.cell_name(cell).0].ty;
+            domains[cell].len() > 1
+                && matches!(self.system.types[ty].kind, TypeKind::Int | TypeKind::Real | TypeKind::Abstract)
+        };
+        cut.numbers |= (0..self.cell_count).any(free_number);
+        let mut states = Vec::new();
+        let mut cells = vec![0; self.cell_count];
+        let mut tried = 0;
+        self.choose_cells(&domains, 0, &mut cells, &mut states, limit, &mut tried);
+        cut.initial |= tried >= limit;
+        states
+    }
+
+    fn choose_cells(
+        &self,
+        domains: &[Vec<Value>],
+        cell: usize,
+        cells: &mut Vec<Value>,
+        states: &mut Vec<State>,
+        limit: usize,
+        tried: &mut usize,
+    ) {
+        if *tried >= limit {
+            return;
+        }
+        if cell == self.cell_count {
+            *tried += 1;
+            let state = State {
+                cells: cells.clone().into_boxed_slice(),
+                buffers: vec![Vec::new(); if self.model == Model::Sc { 0 } else { self.processes as usize }],
+            };
+            let initial = self
+                .all_environments(self.system.init.params.len())
+                .all(|env| self.holds(&self.system.init.body, &state, &env));
+            let allowed = self.system.axioms().all(|axiom| !self.some_instance(axiom, &state));
+            if initial && allowed {
+                states.push(state);
+            }
+            return;
+        }
+        for &value in &domains[cell] {
+            cells[cell] = value;
+            self.choose_cells(domains, cell + 1, cells, states, limit, tried);
+        }
+    }
+
+    /// Conjuncts `cell = value` fix cells before anything is enumerated.
+    fn narrow(&self, formula: &Formula, env: &Env, domains: &mut [Vec<Value>]) {
+        match formula {
+            Formula::And(parts) => parts.iter().for_each(|part| self.narrow(part, env, domains)),
+            Formula::Compare(ty, left, Comparison::Eq, right) => {
+                for (side, other) in [(left, right), (right, left)] {
+                    let access = match side {
+                        Term::Access(access) => access,
+                        Term::Linear(parts, 0) if parts.len() == 1 && parts[0].0 == 1 => &parts[0].1,
+                        _ => continue,
+                    };
+                    let value = match other {
+                        Term::Enum(value) => i64::from(*value),
+                        Term::Proc(process) => i64::from(resolve(*process, env)),
+                        Term::Linear(parts, value) if parts.is_empty() => *value,
+                        _ => continue,
+                    };
+                    let cell = self.cell(access.symbol, access.indices.iter().map(|p| resolve(*p, env)));
+                    let Ok(value) = Value::try_from(value) else { continue };
+                    let number = matches!(self.system.types[*ty].kind, TypeKind::Int | TypeKind::Real);
+                    if number && !domains[cell].contains(&value) {
+                        domains[cell].push(value);
+                    }
+                    domains[cell].retain(|v| *v == value);
+                }
+            }
+            Formula::Forall(quantified) => {
+                for env in self.bindings(quantified, env) {
+                    self.narrow(&quantified.body, &env, domains);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn domain(&self, ty: TypeId) -> Vec<Value> {
+        match &self.system.types[ty].kind {
+            TypeKind::Proc => (0..Value::from(self.processes)).collect(),
+            TypeKind::Enum(names) => (0..names.len() as Value).collect(),
+            TypeKind::Int | TypeKind::Real => self.numbers.clone(),
+            TypeKind::Abstract => (0..3).collect(),
+        }
+    }
+
+    fn all_environments(&self, params: usize) -> impl Iterator<Item = Env> + use<> {
+        let n = u32::from(self.processes);
+        (0..n.pow(params as u32)).map(move |mut code| {
+            let mut env = [0; 16];
+            for slot in env.iter_mut().take(params) {
+                *slot = (code % n) as u8;
+                code /= n;
+            }
+            env
+        })
+    }
+
+    /// Calls `visit` with every environment that gives pairwise distinct processes to `params` slots.
+    pub fn distinct_environments(&self, params: usize, visit: &mut impl FnMut(&Env)) {
+        self.distinct_from(0, params, &mut [0; 16], visit);
+    }
+
+    fn distinct_from(&self, at: usize, params: usize, env: &mut Env, visit: &mut impl FnMut(&Env)) {
+        if at == params {
+            return visit(env);
+        }
+        for process in 0..self.processes {
+            if !env[..at].contains(&process) {
+                env[at] = process;
+                self.distinct_from(at + 1, params, env, visit);
+            }
+        }
+    }
+
+    /// Whether some distinct processes satisfy an `unsafe` or `invariant` formula.
+    pub fn some_instance(&self, set: &StateSet, state: &State) -> bool {
+        let mut found = false;
+        self.distinct_environments(set.params.len(), &mut |env| {
+            found = found || self.holds(&set.body, state, env)
+        });
+        found
+    }
+
+    /// The first unsafe formula that holds.
+    pub fn unsafe_in(&self, state: &State) -> Option<usize> {
+        self.system.unsafes.iter().position(|set| self.some_instance(set, state))
+    }
+
+    /// Every step from `state`. A buffer never grows beyond `max_buffer` groups.
+    pub fn successors(
+        &self,
+        state: &State,
+        max_buffer: usize,
+        cut: &mut Cut,
+        visit: &mut impl FnMut(Step, State),
+    ) {
+        for index in 0..self.system.transitions.len() {
+            let params = self.system.transitions[index].params.len();
+            self.distinct_environments(params, &mut |env| {
+                for next in self.apply(index, env, state, max_buffer, cut) {
+                    visit(Step::Transition { index, procs: env[..params].to_vec() }, next);
+                }
+            });
+        }
+        self.commits(state, visit);
+    }
+
+    /// Every way for a pending group to reach memory.
+    pub fn commits(&self, state: &State, visit: &mut impl FnMut(Step, State)) {
+        for (process, buffer) in state.buffers.iter().enumerate() {
+            for group in 0..buffer.len() {
+                let free = match self.model {
+                    Model::Sc => false,
+                    Model::Tso => group == 0,
+                    Model::Pso => {
+                        let shares = |older: &Group| {
+                            older.iter().any(|(c, _)| buffer[group].iter().any(|(d, _)| c == d))
+                        };
+                        !buffer[..group].iter().any(shares)
+                    }
+                };
+                if free {
+                    let mut next = state.clone();
+                    for (cell, value) in next.buffers[process].remove(group) {
+                        next.cells[cell as usize] = value;
+                    }
+                    visit(Step::Commit { process: process as u8, group }, next);
+                }
+            }
+        }
+    }
+
+    /// The states after a transition, several if it chooses a value; none if its guard fails.
+    pub fn apply(
+        &self,
+        index: usize,
+        env: &Env,
+        state: &State,
+        max_buffer: usize,
+        cut: &mut Cut,
+    ) -> Vec<State> {
+        let transition = &self.system.transitions[index];
+        let acting = transition.acting.map(|slot| env[slot] as usize);
+        let weak = self.model != Model::Sc;
+        if weak
+            && (transition.fence || transition.locked)
+            && acting.is_some_and(|p| !state.buffers[p].is_empty())
+        {
+            return Vec::new();
+        }
+        if !self.holds(&transition.guard, state, env) {
+            return Vec::new();
+        }
+        // (cell, value) alternatives, one list per update that chooses.
+        let mut results: Vec<(State, Group)> = vec![(state.clone(), Group::new())];
+        for update in &transition.updates {
+            let buffered = weak && self.system.symbols[update.symbol].weak && !transition.locked;
+            let mut bound: Vec<u8> = Vec::new();
+            for index in &update.indices {
+                if let Index::Bound(slot) = index {
+                    bound.push(*slot);
+                }
+            }
+            let mut writes: Vec<(usize, Vec<Value>)> = Vec::new();
+            let n = u32::from(self.processes);
+            for mut code in 0..n.pow(bound.len() as u32) {
+                let mut env = *env;
+                for slot in &bound {
+                    env[*slot as usize] = (code % n) as u8;
+                    code /= n;
+                }
+                let indices: Vec<u8> = (update.indices.iter())
+                    .map(|index| match index {
+                        Index::Fixed(process) => resolve(*process, &env),
+                        Index::Bound(slot) => env[*slot as usize],
+                    })
+                    .collect();
+                let cell = self.cell(update.symbol, indices.iter().copied());
+                match &update.value {
+                    UpdateValue::Any => {
+                        let ty = self.system.symbols[update.symbol].ty;
+                        cut.numbers |= matches!(
+                            self.system.types[ty].kind,
+                            TypeKind::Int | TypeKind::Real | TypeKind::Abstract
+                        );
+                        writes.push((cell, self.domain(ty)));
+                    }
+                    UpdateValue::Cases(cases) => {
+                        let case = cases.iter().find(|(condition, _)| self.holds(condition, state, &env));
+                        let Some((_, term)) = case else { continue };
+                        // `| _ : X[j]`: the cell is left alone, nothing is written.
+                        if self.is_cell(term, update.symbol, &indices, &env) {
+                            continue;
+                        }
+                        let value = self.value(term, state, &env);
+                        if value.abs() > MAX_NUMBER {
+                            cut.numbers = true;
+                            return Vec::new();
+                        }
+                        writes.push((cell, vec![value as Value]));
+                    }
+                }
+            }
+            for (cell, values) in writes {
+                let mut more = Vec::new();
+                for (next, group) in &results {
+                    for &value in &values {
+                        let (mut next, mut group) = (next.clone(), group.clone());
+                        if buffered {
+                            group.push((cell as u16, value));
+                        } else {
+                            next.cells[cell] = value;
+                        }
+                        more.push((next, group));
+                    }
+                }
+                results = more;
+            }
+        }
+        let mut states = Vec::new();
+        for (mut next, mut group) in results {
+            if !group.is_empty() {
+                let Some(p) = acting else { continue };
+                if next.buffers[p].len() >= max_buffer {
+                    cut.buffers = true;
+                    continue;
+                }
+                group.sort_unstable();
+                next.buffers[p].push(group);
+            }
+            states.push(next);
+        }
+        states
+    }
+
+    pub fn holds(&self, formula: &Formula, state: &State, env: &Env) -> bool {
+        match formula {
+            Formula::True => true,
+            Formula::False => false,
+            Formula::Compare(_, left, comparison, right) => {
+                let (left, right) = (self.value(left, state, env), self.value(right, state, env));
+                match comparison {
+                    Comparison::Eq => left == right,
+                    Comparison::Neq => left != right,
+                    Comparison::Lt => left < right,
+                    Comparison::Le => left <= right,
+                    Comparison::Gt => left > right,
+                    Comparison::Ge => left >= right,
+                }
+            }
+            Formula::Not(inner) => !self.holds(inner, state, env),
+            Formula::And(parts) => parts.iter().all(|part| self.holds(part, state, env)),
+            Formula::Or(parts) => parts.iter().any(|part| self.holds(part, state, env)),
+            Formula::If(condition, then, otherwise) => {
+                let chosen = if self.holds(condition, state, env) { then } else { otherwise };
+                self.holds(chosen, state, env)
+            }
+            Formula::Forall(quantified) => {
+                self.bindings(quantified, env).all(|env| self.holds(&quantified.body, state, &env))
+            }
+            Formula::Exists(quantified) => {
+                self.bindings(quantified, env).any(|env| self.holds(&quantified.body, state, &env))
+            }
+        }
+    }
+
+    fn bindings<'q>(&self, quantified: &'q Quantified, env: &Env) -> impl Iterator<Item = Env> + use<'q> {
+        let env = *env;
+        (0..self.processes)
+            .filter(move |process| !quantified.excluded.iter().any(|other| resolve(*other, &env) == *process))
+            .map(move |process| {
+                let mut env = env;
+                env[quantified.slot as usize] = process;
+                env
+            })
+    }
+
+    fn is_cell(&self, term: &Term, symbol: usize, indices: &[u8], env: &Env) -> bool {
+        let access = match term {
+            Term::Access(access) => access,
+            Term::Linear(parts, 0) if parts.len() == 1 && parts[0].0 == 1 => &parts[0].1,
+            _ => return false,
+        };
+        access.symbol == symbol && access.indices.iter().map(|p| resolve(*p, env)).eq(indices.iter().copied())
+    }
+
+    fn value(&self, term: &Term, state: &State, env: &Env) -> i64 {
+        match term {
+            Term::Proc(process) => i64::from(resolve(*process, env)),
+            Term::Enum(value) => i64::from(*value),
+            Term::Access(access) => self.read(access, state, env),
+            Term::Linear(parts, constant) => {
+                parts.iter().map(|(k, access)| k * self.read(access, state, env)).sum::<i64>() + constant
+            }
+        }
+    }
+
+    fn read(&self, access: &Access, state: &State, env: &Env) -> i64 {
+        let cell = self.cell(access.symbol, access.indices.iter().map(|p| resolve(*p, env)));
+        if let Some(by) = access.by
+            && let Some(buffer) = state.buffers.get(resolve(by, env) as usize)
+        {
+            let newest =
+                buffer.iter().rev().find_map(|group| group.iter().find(|(c, _)| *c as usize == cell));
+            if let Some((_, value)) = newest {
+                return i64::from(*value);
+            }
+        }
+        i64::from(state.cells[cell])
+    }
+}
+
+fn resolve(process: Proc, env: &Env) -> u8 {
+    match process {
+        Proc::Slot(slot) => env[slot as usize],
+        Proc::Const(n) => n,
+    }
+}
+
+/// 0, 1 and every number of the program.
+fn numbers(system: &System) -> Vec<Value> {
+    let mut found = vec![0, 1];
+    let mut note = |formula: &Formula| constants(formula, &mut found);
+    note(&system.init.body);
+    system.unsafes.iter().for_each(|set| note(&set.body));
+    for transition in &system.transitions {
+        note(&transition.guard);
+        for update in &transition.updates {
+            if let UpdateValue::Cases(cases) = &update.value {
+                for (condition, value) in cases {
+                    note(condition);
+                    note(&Formula::Compare(INT, value.clone(), Comparison::Eq, value.clone()));
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn constants(formula: &Formula, found: &mut Vec<Value>) {
+    match formula {
+        Formula::True | Formula::False => {}
+        Formula::Compare(_, left, _, right) => {
+            for term in [left, right] {
+                if let Term::Linear(_, constant) = term
+                    && let Ok(value) = Value::try_from(*constant)
+                {
+                    found.push(value);
+                }
+            }
+        }
+        Formula::Not(inner) => constants(inner, found),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| constants(part, found)),
+        Formula::If(a, b, c) => [a, b, c].into_iter().for_each(|part| constants(part, found)),
+        Formula::Forall(quantified) | Formula::Exists(quantified) => constants(&quantified.body, found),
+    }
+}

@@ -1,0 +1,108 @@
+//! Explicit-state search of one finite instance: breadth first, every state once.
+//!
+//! The prover's oracle. It finds shortest counterexamples, gives the approximation its reachable states, and
+//! replays the prover's traces. What it finds is real; that it finds nothing means something only if
+//! [`Exploration::cut`] says that nothing was left out.
+
+mod instance;
+mod replay;
+
+pub use instance::{Cut, Group, Instance, State, Step, Value};
+pub use replay::replay;
+
+use crate::Model;
+use crate::system::System;
+use std::collections::HashMap;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub states: usize,
+    /// Groups pending in one store buffer.
+    pub buffer: usize,
+    /// Initial states tried.
+    pub initial: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { states: 200_000, buffer: 3, initial: 100_000 }
+    }
+}
+
+pub struct Exploration {
+    pub states: Vec<State>,
+    /// A path to an unsafe state, and which `unsafe` it satisfies.
+    pub trace: Option<(Trace, usize)>,
+    pub cut: Cut,
+}
+
+/// A run of an instance: where it starts, then each step and the state after it.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    pub processes: u8,
+    pub initial: State,
+    pub steps: Vec<(Step, State)>,
+}
+
+/// Searches the instance with `processes` processes; stops at the first unsafe state.
+pub fn explore(system: &System, model: Model, processes: u8, limits: Limits) -> Exploration {
+    search(system, model, processes, limits, true)
+}
+
+/// All reachable states, as far as the limits allow, unsafe ones included.
+pub fn reachable(system: &System, model: Model, processes: u8, limits: Limits) -> Exploration {
+    search(system, model, processes, limits, false)
+}
+
+fn search(system: &System, model: Model, processes: u8, limits: Limits, stop: bool) -> Exploration {
+    let instance = Instance::new(system, model, processes);
+    let mut cut = Cut::default();
+    let mut states: Vec<State> = Vec::new();
+    let mut from: Vec<Option<(usize, Step)>> = Vec::new();
+    let mut known: HashMap<State, usize> = HashMap::new();
+    let mut found: Option<usize> = None;
+    let mut push = |state: State, origin: Option<(usize, Step)>, states: &mut Vec<State>| {
+        if let std::collections::hash_map::Entry::Vacant(entry) = known.entry(state) {
+            states.push(entry.key().clone());
+            from.push(origin);
+            entry.insert(states.len() - 1);
+        }
+    };
+    for state in instance.initial_states(limits.initial, &mut cut) {
+        push(state, None, &mut states);
+    }
+    let mut at = 0;
+    while at < states.len() {
+        if found.is_none() && instance.unsafe_in(&states[at]).is_some() {
+            found = Some(at);
+            if stop {
+                break;
+            }
+        }
+        if states.len() >= limits.states {
+            cut.states = true;
+            break;
+        }
+        let state = states[at].clone();
+        instance.successors(&state, limits.buffer, &mut cut, &mut |step, next| {
+            push(next, Some((at, step)), &mut states);
+        });
+        at += 1;
+    }
+    // What was not expanded is still checked.
+    if found.is_none() {
+        found = (at..states.len()).find(|&i| instance.unsafe_in(&states[i]).is_some());
+    }
+    let trace = found.and_then(|end| {
+        let property = instance.unsafe_in(&states[end])?;
+        let mut steps = Vec::new();
+        let mut here = end;
+        while let Some((previous, step)) = &from[here] {
+            steps.push((step.clone(), states[here].clone()));
+            here = *previous;
+        }
+        steps.reverse();
+        Some((Trace { processes, initial: states[here].clone(), steps }, property))
+    });
+    Exploration { states, trace, cut }
+}

@@ -1,0 +1,22 @@
+//! Backward reachability modulo theories: safety for every number of processes.
+//!
+//! Source: Ghilardi, Ranise, "MCMT" (IJCAR 2010); Conchon et al., "Cubicle" (CAV 2012); Conchon, Declerck,
+//! Zaïdi 2016 for weak memory. Unsafe states are [`cube`]s; [`compile`] turns guards and updates into
+//! literals, [`pre`] computes pre-images, [`subsume`] and [`visited`] recognise what is known, [`weak`] holds
+//! the order of memory events, [`oracle`] proposes invariants, [`search`] runs it all.
+
+pub(crate) mod compile;
+pub(crate) mod cube;
+mod difference;
+mod facts;
+mod linear;
+pub(crate) mod literal;
+mod oracle;
+pub(crate) mod pre;
+mod search;
+mod subsume;
+mod visited;
+pub(crate) mod weak;
+
+pub use cube::Cube;
+pub use search::{AbstractTrace, Options, Outcome, Search, Statistics, search};

@@ -1,0 +1,337 @@
+//! The search: from the unsafe cubes backward, until the initial states are met or nothing new comes.
+//!
+//! Small cubes first (they are general, so they cover much). With the approximation on, a cube is replaced by
+//! a more general candidate that no small instance contradicts; a candidate that turns out to be reachable is
+//! remembered and the search starts again without it. Whatever the guesses, *safe* means that the visited
+//! cubes are closed under pre-images and exclude the initial states: an inductive invariant.
+
+use super::compile::{Compiled, compile};
+use super::cube::{Cube, GONE, cubes};
+use super::oracle::Oracle;
+use super::pre::{Overflow, Predecessor, predecessors};
+use super::visited::Visited;
+use super::weak::{Memory, memory};
+use crate::Model;
+use crate::syntax::Diagnostic;
+use crate::system::System;
+use porf_verdict::Limit;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    pub model: Model,
+    /// Guess invariants from small instances.
+    pub approximate: bool,
+    pub jobs: usize,
+    pub max_nodes: usize,
+    pub max_seconds: u64,
+    /// Set from outside to end the search.
+    pub interrupt: Option<&'a AtomicBool>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            model: Model::Tso,
+            approximate: true,
+            jobs: 1,
+            max_nodes: 100_000,
+            max_seconds: 600,
+            interrupt: None,
+        }
+    }
+}
+
+pub struct Search {
+    pub outcome: Outcome,
+    pub statistics: Statistics,
+}
+
+pub enum Outcome {
+    /// The negations of these cubes are an inductive invariant that excludes every unsafe state.
+    Safe(Vec<Cube>),
+    /// Transition instances from an initial to an unsafe state, possibly spurious.
+    Unsafe(AbstractTrace),
+    Unknown(Limit),
+}
+
+#[derive(Clone, Debug)]
+pub struct AbstractTrace {
+    pub processes: u8,
+    /// Transition index and processes.
+    pub steps: Vec<(usize, Vec<u8>)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Statistics {
+    /// Cubes whose pre-image was computed, over all attempts.
+    pub nodes: usize,
+    /// Candidates that the last attempt relied on.
+    pub candidates: usize,
+    pub restarts: usize,
+    /// States of the small instance behind the candidates.
+    pub oracle_states: usize,
+    /// Claimed invariants that turned out to be reachable and were dropped.
+    pub dropped_lemmas: usize,
+}
+
+/// Proves or refutes the system; errors are in its text.
+pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnostic> {
+    let compiled = compile(system, options.model)?;
+    let memory = memory(compiled.model, &compiled.racy);
+    let mut statistics = Statistics::default();
+    let mut oracle = options.approximate.then(|| Oracle::new(&compiled, 3, 30_000));
+    statistics.oracle_states = oracle.as_ref().map_or(0, Oracle::len);
+    let mut refuted: Vec<Cube> = Vec::new();
+    let mut dropped: Vec<Cube> = Vec::new();
+    let pool = (options.jobs > 1)
+        .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().ok())
+        .flatten();
+    let start = Instant::now();
+    loop {
+        let mut attempt = Attempt {
+            compiled: &compiled,
+            memory: &*memory,
+            options,
+            start,
+            nodes: Vec::new(),
+            queue: BinaryHeap::new(),
+            visited: Visited::default(),
+            statistics: &mut statistics,
+        };
+        let end = match &pool {
+            Some(pool) => pool.install(|| attempt.run(oracle.as_mut(), &refuted, &dropped)),
+            None => attempt.run(oracle.as_mut(), &refuted, &dropped),
+        };
+        let outcome = match end {
+            End::Safe(cubes) => Outcome::Safe(cubes),
+            End::Unsafe(trace) => Outcome::Unsafe(trace),
+            End::Unknown(limit) => Outcome::Unknown(limit),
+            End::Refuted(cube) => {
+                refuted.push(cube);
+                statistics.restarts += 1;
+                statistics.candidates = 0;
+                continue;
+            }
+            End::NoLemma(cube) => {
+                dropped.push(cube);
+                statistics.dropped_lemmas += 1;
+                statistics.candidates = 0;
+                continue;
+            }
+        };
+        return Ok(Search { outcome, statistics });
+    }
+}
+
+enum End {
+    Safe(Vec<Cube>),
+    Unsafe(AbstractTrace),
+    Unknown(Limit),
+    Refuted(Cube),
+    NoLemma(Cube),
+}
+
+/// Where a chain of cubes started.
+#[derive(Clone, Debug)]
+enum Root {
+    Unsafe,
+    Lemma(Box<Cube>),
+    Candidate(Box<Cube>),
+}
+
+struct Node {
+    cube: Cube,
+    root: Root,
+    depth: u32,
+    /// The cube this one is a predecessor of, and the step between them.
+    parent: Option<(usize, usize, Vec<u8>, Vec<u8>)>,
+}
+
+type Priority = (u8, usize, u8, u32, usize);
+
+struct Attempt<'a> {
+    compiled: &'a Compiled<'a>,
+    memory: &'a dyn Memory,
+    options: Options<'a>,
+    start: Instant,
+    nodes: Vec<Node>,
+    /// Smallest first: processes, literals and reads, candidates, depth, age.
+    queue: BinaryHeap<Reverse<Priority>>,
+    visited: Visited,
+    statistics: &'a mut Statistics,
+}
+
+/// What the parallel part finds out about a queued node.
+enum Expanded {
+    Initial,
+    Covered,
+    Predecessors(Result<Vec<Predecessor>, Overflow>),
+}
+
+impl Attempt<'_> {
+    fn run(&mut self, mut oracle: Option<&mut Oracle<'_>>, refuted: &[Cube], dropped: &[Cube]) -> End {
+        for axiom in &self.compiled.axioms {
+            for cube in cubes(self.compiled, axiom) {
+                self.visited.add(self.compiled, usize::MAX, cube);
+            }
+        }
+        for clauses in &self.compiled.unsafes {
+            for cube in cubes(self.compiled, clauses) {
+                self.push(Node { cube, root: Root::Unsafe, depth: 0, parent: None });
+            }
+        }
+        for clauses in &self.compiled.lemmas {
+            for cube in cubes(self.compiled, clauses) {
+                if !dropped.contains(&cube) {
+                    let root = Root::Lemma(Box::new(cube.clone()));
+                    self.push(Node { cube, root, depth: 0, parent: None });
+                }
+            }
+        }
+        loop {
+            let mut batch = Vec::new();
+            while batch.len() < self.options.jobs.max(1)
+                && let Some(Reverse((.., id))) = self.queue.pop()
+            {
+                batch.push(id);
+            }
+            if batch.is_empty() {
+                return End::Safe(
+                    self.visited
+                        .cubes()
+                        .filter(|(id, _)| *id != usize::MAX)
+                        .map(|(_, cube)| cube.clone())
+                        .collect(),
+                );
+            }
+            if let Some(limit) = self.limit() {
+                return End::Unknown(limit);
+            }
+            if let Some(oracle) = oracle.as_deref_mut() {
+                for id in &mut batch {
+                    self.approximate(oracle, refuted, id);
+                }
+            }
+            let expanded: Vec<Expanded> = if batch.len() > 1 {
+                batch.par_iter().map(|id| self.expand(*id)).collect()
+            } else {
+                batch.iter().map(|id| self.expand(*id)).collect()
+            };
+            let several = batch.len() > 1;
+            for (id, expanded) in batch.into_iter().zip(expanded) {
+                match expanded {
+                    Expanded::Covered => {}
+                    Expanded::Initial => {
+                        return match &self.nodes[id].root {
+                            Root::Unsafe => End::Unsafe(self.trace(id)),
+                            Root::Lemma(cube) => End::NoLemma((**cube).clone()),
+                            Root::Candidate(cube) => End::Refuted((**cube).clone()),
+                        };
+                    }
+                    Expanded::Predecessors(Err(Overflow::Processes)) => {
+                        return End::Unknown(Limit::Other("a cube needs more than 16 processes".into()));
+                    }
+                    Expanded::Predecessors(Err(Overflow::Nodes)) => {
+                        return End::Unknown(Limit::Other("a cube waits for more than 32 reads".into()));
+                    }
+                    Expanded::Predecessors(Ok(predecessors)) => {
+                        if several && self.visited.covers(self.compiled, &self.nodes[id].cube) {
+                            continue;
+                        }
+                        self.statistics.nodes += 1;
+                        let cube = self.nodes[id].cube.clone();
+                        self.visited.add(self.compiled, id, cube);
+                        for predecessor in predecessors {
+                            if self.visited.subsumes(self.compiled, &predecessor.cube) {
+                                continue;
+                            }
+                            let (root, depth) = (self.nodes[id].root.clone(), self.nodes[id].depth + 1);
+                            let Predecessor { cube, transition, procs, rename } = predecessor;
+                            self.push(Node {
+                                cube,
+                                root,
+                                depth,
+                                parent: Some((id, transition, procs, rename)),
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn expand(&self, id: usize) -> Expanded {
+        let cube = &self.nodes[id].cube;
+        if cube.meets_init(self.compiled) {
+            return Expanded::Initial;
+        }
+        if self.visited.covers(self.compiled, cube) {
+            return Expanded::Covered;
+        }
+        Expanded::Predecessors(predecessors(self.compiled, self.memory, cube))
+    }
+
+    /// Replaces a node that adds something by a candidate, if there is one.
+    fn approximate(&mut self, oracle: &mut Oracle<'_>, refuted: &[Cube], id: &mut usize) {
+        let cube = &self.nodes[*id].cube;
+        if cube.meets_init(self.compiled) || self.visited.covers(self.compiled, cube) {
+            return;
+        }
+        if let Some(candidate) = oracle.candidate(cube, refuted) {
+            let root = Root::Candidate(Box::new(candidate.clone()));
+            self.nodes.push(Node { cube: candidate, root, depth: 0, parent: None });
+            self.statistics.candidates += 1;
+            *id = self.nodes.len() - 1;
+        }
+    }
+
+    fn push(&mut self, node: Node) {
+        let size = node.cube.literals.len() + node.cube.weak.nodes.len();
+        let kind = match node.root {
+            Root::Candidate(_) => 0,
+            _ => 1,
+        };
+        self.queue.push(Reverse((node.cube.procs, size, kind, node.depth, self.nodes.len())));
+        self.nodes.push(node);
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        if self.options.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Some(Limit::Interrupted);
+        }
+        if self.statistics.nodes >= self.options.max_nodes {
+            return Some(Limit::Nodes { limit: self.options.max_nodes as u64 });
+        }
+        (self.start.elapsed().as_secs() >= self.options.max_seconds)
+            .then_some(Limit::Time { seconds: self.options.max_seconds })
+    }
+
+    /// The steps from a node that meets the initial states to its root, processes named throughout.
+    fn trace(&self, id: usize) -> AbstractTrace {
+        let mut names: Vec<u8> = (0..self.nodes[id].cube.procs).collect();
+        let mut processes = self.nodes[id].cube.procs;
+        let mut steps = Vec::new();
+        let mut at = id;
+        while let Some((parent, transition, procs, rename)) = &self.nodes[at].parent {
+            let mut outer = Vec::new();
+            for new in rename {
+                outer.push(match new {
+                    &GONE => {
+                        processes += 1;
+                        processes - 1
+                    }
+                    new => names[*new as usize],
+                });
+            }
+            steps.push((*transition, procs.iter().map(|p| outer[*p as usize]).collect()));
+            names = outer;
+            at = *parent;
+        }
+        AbstractTrace { processes: processes.max(1), steps }
+    }
+}

@@ -1,0 +1,326 @@
+//! The weak part of a cube: reads that still wait for their write, and the order around them.
+//!
+//! Source: Conchon, Declerck, Zaïdi 2016, with the events of the paper reduced to what can still matter. The
+//! search runs backward along an order L of steps that contains program order and reads-from. Every future
+//! edge of ghb starts at a new (L-earlier) event, except from-reads edges out of reads that are not yet
+//! satisfied: a future cycle passes through such a read. So a cube keeps the unsatisfied read *nodes* (the
+//! reads of one step), which of them reaches which in ghb, and for each *entry* (the old events that a new one
+//! can be ordered before) the set of nodes it reaches. There are no event names and no bound on events.
+//!
+//! TSO: L contains co too (po ∪ rf ∪ co is acyclic wherever ghb is: an edge of po from a write to a read can
+//! only be followed by po up to the next write, and write-write order is kept), so a new write is co-before
+//! the old ones, and an old read that does not take it is from-reads-before it.
+//! PSO: write-write order is not kept and L cannot contain co (2+2W). L is the order in which a store-buffer
+//! machine issues the steps, and an edge says which of two events happens first on its clock: a read, fence or
+//! locked step when it is issued, a buffered write when it reaches memory. Everything issued after a read or
+//! locked step happens after it. A buffered write precedes later ones of the same location only if one process
+//! alone writes it; otherwise the location is *racy*, and an old read may also miss a new write because a
+//! write issued earlier reached memory later (*late*). Such a read keeps no memory of what it missed: fewer
+//! constraints admit more executions, so safe stays safe, and a spurious trace fails its replay.
+
+use super::literal::{ProcId, Var};
+use crate::Model;
+
+pub type Mask = u32;
+pub const MAX_NODES: usize = 32;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Weak {
+    pub nodes: Vec<Node>,
+    /// Sorted by entry; no empty mask.
+    pub entries: Vec<(Entry, Mask)>,
+}
+
+/// The unsatisfied reads of one step of `thread`; which locations it reads is seen in the cube's literals.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    pub thread: ProcId,
+    /// The nodes ordered after this one, itself included; transitively closed.
+    pub reach: Mask,
+    /// Locations whose read must come from a write that overtook another (PSO, racy locations).
+    pub late: Vec<Var>,
+}
+
+/// Old events that a new event can be ordered before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Entry {
+    /// Every event of the process.
+    Any(ProcId),
+    /// The events that a buffered write of the process precedes: its writes and drains (TSO), drains (PSO).
+    Write(ProcId),
+    /// The writes to a location.
+    Location(Var),
+    /// The writes of a process to a location (PSO).
+    Own(ProcId, Var),
+}
+
+/// What a step adds.
+pub struct NewEvent<'a> {
+    pub thread: ProcId,
+    pub writes: &'a [Var],
+    pub reads: &'a [Var],
+    /// The buffer is drained first: a fence, or a locked step.
+    pub drains: bool,
+    pub locked: bool,
+}
+
+impl NewEvent<'_> {
+    fn is_buffered_write(&self) -> bool {
+        !self.writes.is_empty() && !self.locked
+    }
+}
+
+/// How an old read relates to a new write of its location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Reads it.
+    Reads,
+    /// Was done before it reached memory.
+    Before,
+    /// Was done after it was overwritten by a write issued earlier.
+    Late,
+}
+
+/// A memory model: which edges a new event adds, and which old reads may take a new write.
+pub trait Memory: Sync {
+    /// The nodes that the new event precedes, by preserved program order, fences, co and fr.
+    fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask;
+    /// The entries through which later-found events reach the new one.
+    fn entries(&self, event: &NewEvent<'_>) -> Vec<Entry>;
+    /// The choices for a read of `location` by `reader`.
+    fn choices(&self, event: &NewEvent<'_>, location: Var, reader: ProcId) -> &'static [Choice];
+}
+
+/// The model's part of the prover. SC never asks: its weak variables are plain.
+pub fn memory(model: Model, racy: &[bool]) -> Box<dyn Memory + '_> {
+    match model {
+        Model::Sc | Model::Tso => Box::new(Tso),
+        Model::Pso => Box::new(Pso { racy }),
+    }
+}
+
+pub struct Tso;
+
+impl Memory for Tso {
+    fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask {
+        let mut mask = if event.is_buffered_write() {
+            weak.entry(Entry::Write(event.thread)) // ppo WW; W→R is not preserved
+        } else {
+            weak.entry(Entry::Any(event.thread)) // ppo RR, RW; fences and locked steps
+        };
+        for location in event.writes.iter().chain(event.reads) {
+            mask |= weak.entry(Entry::Location(*location)); // co, fr
+        }
+        mask
+    }
+
+    fn entries(&self, event: &NewEvent<'_>) -> Vec<Entry> {
+        let mut entries = vec![Entry::Any(event.thread)];
+        if !event.writes.is_empty() || event.drains {
+            entries.push(Entry::Write(event.thread));
+        }
+        entries.extend(event.writes.iter().map(|location| Entry::Location(*location)));
+        entries
+    }
+
+    fn choices(&self, event: &NewEvent<'_>, _: Var, reader: ProcId) -> &'static [Choice] {
+        // A po-earlier write of the same process is seen unless a later one was.
+        if reader == event.thread { &[Choice::Reads] } else { &[Choice::Reads, Choice::Before] }
+    }
+}
+
+pub struct Pso<'a> {
+    pub racy: &'a [bool],
+}
+
+impl Memory for Pso<'_> {
+    fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask {
+        let mut mask = 0;
+        if event.is_buffered_write() {
+            mask |= weak.entry(Entry::Write(event.thread));
+            for location in event.writes {
+                mask |= weak.entry(Entry::Own(event.thread, *location)); // same location: FIFO
+                if !self.racy[location.symbol()] {
+                    mask |= weak.entry(Entry::Location(*location)); // co inside L
+                }
+            }
+        } else {
+            mask |= weak.entry(Entry::Any(event.thread));
+            // Done when issued, so before any write that is issued later.
+            for location in event.writes.iter().chain(event.reads) {
+                mask |= weak.entry(Entry::Location(*location));
+            }
+        }
+        mask
+    }
+
+    fn entries(&self, event: &NewEvent<'_>) -> Vec<Entry> {
+        let mut entries = vec![Entry::Any(event.thread)];
+        if event.drains {
+            entries.push(Entry::Write(event.thread));
+        }
+        for location in event.writes {
+            entries.push(Entry::Location(*location));
+            entries.push(Entry::Own(event.thread, *location));
+        }
+        entries
+    }
+
+    fn choices(&self, event: &NewEvent<'_>, location: Var, reader: ProcId) -> &'static [Choice] {
+        match (reader == event.thread, self.racy[location.symbol()]) {
+            (true, false) => &[Choice::Reads],
+            (true, true) => &[Choice::Reads, Choice::Late],
+            (false, false) => &[Choice::Reads, Choice::Before],
+            (false, true) => &[Choice::Reads, Choice::Before, Choice::Late],
+        }
+    }
+}
+
+impl Weak {
+    pub fn entry(&self, entry: Entry) -> Mask {
+        self.entries.binary_search_by_key(&entry, |(e, _)| *e).map_or(0, |at| self.entries[at].1)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Adds an event in front of everything. `reads`: old reads of the written locations with their choice.
+    /// `None` if ghb has a cycle. The new node, if it has reads, is the last of the result.
+    pub fn extend(
+        &self,
+        memory: &dyn Memory,
+        event: &NewEvent<'_>,
+        reads: &[(u8, Var, Choice)],
+    ) -> Option<Weak> {
+        let mut after = memory.successors(self, event);
+        let mut before: Mask = 0;
+        for &(node, location, choice) in reads {
+            let old = &self.nodes[node as usize];
+            let late = old.late.contains(&location);
+            match choice {
+                // A locked write is in memory when it is issued: it overtakes nothing.
+                Choice::Reads if late && event.locked => return None,
+                // rfe; the own process needs no order to see its own write.
+                Choice::Reads if old.thread != event.thread => after |= old.reach,
+                Choice::Reads => {}
+                Choice::Before => before |= 1 << node, // fr
+                Choice::Late => after |= old.reach,    // co, then rfe
+            }
+        }
+        if before & after != 0 {
+            return None;
+        }
+        let mut weak = self.clone();
+        let mut reach = after;
+        if !event.reads.is_empty() {
+            let node = weak.nodes.len();
+            reach |= 1 << node;
+            weak.nodes.push(Node { thread: event.thread, reach, late: Vec::new() });
+        }
+        // Whatever reaches a read that comes before the event now reaches what the event does.
+        let spread = |mask: &mut Mask| {
+            if *mask & before != 0 {
+                *mask |= reach;
+            }
+        };
+        weak.nodes.iter_mut().for_each(|node| spread(&mut node.reach));
+        weak.entries.iter_mut().for_each(|(_, mask)| spread(mask));
+        for entry in memory.entries(event) {
+            weak.add_entry(entry, reach);
+        }
+        for &(node, location, choice) in reads {
+            let late = &mut weak.nodes[node as usize].late;
+            match choice {
+                Choice::Late if !late.contains(&location) => {
+                    late.push(location);
+                    late.sort_unstable();
+                }
+                Choice::Reads => late.retain(|other| *other != location),
+                _ => {}
+            }
+        }
+        Some(weak)
+    }
+
+    pub fn add_entry(&mut self, entry: Entry, mask: Mask) {
+        if mask == 0 {
+            return;
+        }
+        match self.entries.binary_search_by_key(&entry, |(e, _)| *e) {
+            Ok(at) => self.entries[at].1 |= mask,
+            Err(at) => self.entries.insert(at, (entry, mask)),
+        }
+    }
+
+    /// Keeps the nodes whose bit is set in `keep`, renumbered in order; `numbers[old]` is the new number.
+    pub fn retain(&mut self, keep: Mask) -> Vec<u8> {
+        let mut numbers = Vec::new();
+        let mut next = 0;
+        for node in 0..self.nodes.len() {
+            numbers.push(next);
+            next += u8::from(keep >> node & 1 == 1);
+        }
+        if next as usize == self.nodes.len() {
+            return numbers;
+        }
+        let squeeze = |mask: Mask| {
+            let mut result = 0;
+            for (node, number) in numbers.iter().enumerate() {
+                if (keep & mask) >> node & 1 == 1 {
+                    result |= 1 << number;
+                }
+            }
+            result
+        };
+        let mut at = 0;
+        self.nodes.retain(|_| {
+            at += 1;
+            keep >> (at - 1) & 1 == 1
+        });
+        self.nodes.iter_mut().for_each(|node| node.reach = squeeze(node.reach));
+        self.entries.iter_mut().for_each(|(_, mask)| *mask = squeeze(*mask));
+        self.entries.retain(|(_, mask)| *mask != 0);
+        numbers
+    }
+
+    pub fn rename(&mut self, procs: impl Fn(ProcId) -> ProcId + Copy) {
+        for node in &mut self.nodes {
+            node.thread = procs(node.thread);
+            node.late.iter_mut().for_each(|location| *location = location.map(procs, |n| n));
+            node.late.sort_unstable();
+        }
+        for (entry, _) in &mut self.entries {
+            *entry = entry.rename(procs);
+        }
+        self.entries.sort_unstable();
+    }
+
+    pub fn processes(&self, visit: &mut impl FnMut(ProcId)) {
+        for node in &self.nodes {
+            visit(node.thread);
+            node.late.iter().for_each(|location| location.indices().iter().for_each(|p| visit(*p)));
+        }
+        for (entry, _) in &self.entries {
+            match entry {
+                Entry::Any(p) | Entry::Write(p) => visit(*p),
+                Entry::Location(location) => location.indices().iter().for_each(|p| visit(*p)),
+                Entry::Own(p, location) => {
+                    visit(*p);
+                    location.indices().iter().for_each(|p| visit(*p));
+                }
+            }
+        }
+    }
+}
+
+impl Entry {
+    pub fn rename(self, procs: impl Fn(ProcId) -> ProcId + Copy) -> Entry {
+        match self {
+            Entry::Any(p) => Entry::Any(procs(p)),
+            Entry::Write(p) => Entry::Write(procs(p)),
+            Entry::Location(location) => Entry::Location(location.map(procs, |n| n)),
+            Entry::Own(p, location) => Entry::Own(procs(p), location.map(procs, |n| n)),
+        }
+    }
+}

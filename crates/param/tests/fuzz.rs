@@ -1,0 +1,86 @@
+//! Random small systems: the prover and the explicit explorer never contradict each other.
+//!
+//! For every system and model: *safe* means that no instance of one, two or three processes reaches an unsafe
+//! state; *unsafe* comes with steps that replay, unless a universal guard or a racy location under PSO
+//! makes the prover approximate; a behaviour of a stronger model is one of the weaker.
+//! `PORF_FULL=1` runs 6,000 systems instead of 500.
+
+mod generator;
+
+use generator::{Generator, Shape};
+use porf_param::explore::{Limits, explore, replay};
+use porf_param::prove::{Options, Outcome, search};
+use porf_param::{Model, load};
+
+#[derive(Default, Debug)]
+struct Tally {
+    safe: usize,
+    refuted: usize,
+    spurious: usize,
+    unknown: usize,
+}
+
+fn systems() -> u64 {
+    if std::env::var_os("PORF_FULL").is_some() { 6_000 } else { 500 }
+}
+
+#[test]
+fn prover_and_explorer_agree() {
+    let mut tally = [Tally::default(), Tally::default(), Tally::default()];
+    for seed in 0..systems() {
+        check(seed, &mut tally);
+    }
+    eprintln!("sc {:?}\ntso {:?}\npso {:?}", tally[0], tally[1], tally[2]);
+    // The generator must keep producing systems that decide something.
+    for tally in &tally {
+        assert!(tally.safe > 20 && tally.refuted > 20, "the random systems have become trivial: {tally:?}");
+    }
+}
+
+fn check(seed: u64, tally: &mut [Tally; 3]) {
+    let shape = Shape::ALL[seed as usize % Shape::ALL.len()];
+    let text = Generator::new(seed).system(shape);
+    let system = load(&text).unwrap_or_else(|error| panic!("seed {seed}: {error} in\n{text}"));
+    let mut stronger_unsafe = false;
+    for (model, tally) in Model::ALL.into_iter().zip(tally) {
+        let limits = Limits { states: 8_000, buffer: 3, initial: 2_000 };
+        let found = (1..=3).any(|n| explore(&system, model, n, limits).trace.is_some());
+        let mut proved_unsafe = found;
+        for approximate in [false, true] {
+            let options =
+                Options { model, approximate, max_nodes: 400, max_seconds: 5, ..Options::default() };
+            let result =
+                search(&system, options).unwrap_or_else(|error| panic!("seed {seed}: {error} in\n{text}"));
+            match result.outcome {
+                Outcome::Safe(_) => {
+                    assert!(
+                        !found,
+                        "seed {seed}, {model:?}, approximate {approximate}: safe, but the explorer refutes it\n{text}"
+                    );
+                    assert!(
+                        !stronger_unsafe,
+                        "seed {seed}, {model:?}, approximate {approximate}: safe, but unsafe under a stronger model\n{text}"
+                    );
+                    tally.safe += 1;
+                }
+                Outcome::Unsafe(trace) => {
+                    let real = trace.processes <= 4
+                        && replay(&system, model, trace.processes, &trace.steps).is_some();
+                    let exact = !text.contains("forall_other") && (model != Model::Pso || !shape.racy());
+                    assert!(
+                        real || !exact || trace.processes > 4,
+                        "seed {seed}, {model:?}: {trace:?} does not replay\n{text}"
+                    );
+                    if real {
+                        tally.refuted += 1
+                    } else {
+                        tally.spurious += 1
+                    }
+                    proved_unsafe |= real;
+                }
+                Outcome::Unknown(_) => tally.unknown += 1,
+            }
+        }
+        stronger_unsafe = proved_unsafe;
+    }
+}

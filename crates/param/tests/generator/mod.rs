@@ -1,0 +1,271 @@
+//! A generator of random array systems, as text.
+
+/// What a random system is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Weak flags, each written by its owner alone.
+    Flags,
+    /// Weak variables that every process writes, and flags of others.
+    Shared,
+    /// No weak memory: plain globals and arrays, cases, choices.
+    Plain,
+    /// Plain integers and processes.
+    Numbers,
+}
+
+impl Shape {
+    pub const ALL: [Shape; 4] = [Shape::Flags, Shape::Shared, Shape::Plain, Shape::Numbers];
+
+    /// Whether two processes may write one location.
+    pub fn racy(self) -> bool {
+        self == Shape::Shared
+    }
+}
+
+pub struct Generator {
+    state: u64,
+}
+
+impl Generator {
+    pub fn new(seed: u64) -> Generator {
+        Generator { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03 }
+    }
+
+    /// xorshift64*: reproducible everywhere.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        (self.state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+
+    pub fn system(&mut self, shape: Shape) -> String {
+        match shape {
+            Shape::Flags | Shape::Shared => self.weak(shape),
+            Shape::Plain => self.plain(),
+            Shape::Numbers => self.numbers(),
+        }
+    }
+
+    fn loc(&mut self) -> &'static str {
+        self.pick(&["A", "B", "C", "D"])
+    }
+
+    fn bit(&mut self) -> &'static str {
+        self.pick(&["True", "False"])
+    }
+
+    fn weak(&mut self, shape: Shape) -> String {
+        let shared = shape == Shape::Shared;
+        let mut text = String::from(
+            "type loc = A | B | C | D\narray PC[proc] : loc\narray R[proc] : bool\nweak array F[proc] : bool\nweak array G[proc] : bool\n",
+        );
+        let mut init = String::from("PC[p] = A && R[p] = False && F[p] = False && G[p] = False");
+        if shared {
+            text.push_str("weak var X : bool\nweak var Y : loc\n");
+            init.push_str(" && X = False && Y = A");
+        }
+        text.push_str(&format!("init (p) {{ {init} }}\n"));
+        let unsafes = match self.below(4) {
+            0 if shared => format!("(p q) {{ PC[p] = D && p@X = {} && q@Y = {} }}", self.bit(), self.loc()),
+            0 => format!("(p q) {{ p@F[q] = {} && q@F[p] = {} && PC[p] = D }}", self.bit(), self.bit()),
+            1 => format!("(p q) {{ PC[p] = D && PC[q] = {} && R[p] = {} }}", self.loc(), self.bit()),
+            _ => "(p q) { PC[p] = D && PC[q] = D }".to_owned(),
+        };
+        text.push_str(&format!("unsafe {unsafes}\n"));
+        let count = 3 + self.below(4);
+        for i in 0..count {
+            text.push_str(&self.weak_transition(i, shared));
+        }
+        text
+    }
+
+    fn weak_transition(&mut self, i: usize, shared: bool) -> String {
+        let two = self.one_in(3);
+        let from = ["A", "B", "C", "D"][if i < 3 { i } else { self.below(4) }];
+        let to = if i < 3 { ["B", "C", "D"][i] } else { self.loc() };
+        let mut guard = vec![format!("PC[p] = {from}")];
+        if self.one_in(3) {
+            guard.push("fence()".into());
+        }
+        let reads = self.below(3);
+        for _ in 0..reads {
+            let bit = self.bit();
+            guard.push(match self.below(if shared { 6 } else { 4 }) {
+                0 => format!("F[p] = {bit}"),
+                1 if two => format!("F[q] = {bit}"),
+                1 => format!("G[p] = {bit}"),
+                2 => format!("R[p] = {bit}"),
+                3 => format!("(forall_other k. F[k] = {bit})"),
+                4 => format!("X = {bit}"),
+                _ => format!("Y <> {}", self.loc()),
+            });
+        }
+        let mut updates = vec![format!("PC[p] := {to}")];
+        let mut written = Vec::new();
+        for _ in 0..self.below(3) {
+            let (bit, loc) = (self.bit(), self.loc());
+            let (name, update) = match self.below(if shared { 8 } else { 4 }) {
+                0 => ("F", format!("F[p] := {bit}")),
+                1 => ("G", format!("G[p] := {bit}")),
+                2 => ("R", format!("R[p] := {}", if two { "F[q]" } else { "F[p]" })),
+                3 => ("R", format!("R[p] := {bit}")),
+                4 => ("X", format!("X := {}", self.pick(&["True", "False", "R[p]", "?"]))),
+                5 => ("Y", format!("Y := {loc}")),
+                6 if two => ("F", format!("F[q] := {bit}")),
+                6 => (
+                    "F",
+                    format!("F[j] := case | j = p : {bit} | _ : {}", self.pick(&["True", "F[j]", "False"])),
+                ),
+                _ => ("R", "R[p] := X".to_owned()),
+            };
+            if !written.contains(&name) {
+                written.push(name);
+                updates.push(update);
+            }
+        }
+        let params = if two { "[p] q" } else { "[p]" };
+        format!(
+            "transition t{i} ({params}) requires {{ {} }} {{ {} }}\n",
+            guard.join(" && "),
+            updates.join("; ")
+        )
+    }
+
+    fn plain(&mut self) -> String {
+        let mut text = String::from(
+            "type loc = A | B | C | D\narray PC[proc] : loc\narray F[proc] : bool\nvar X : bool\nvar Y : loc\nvar T : proc\narray M[proc, proc] : bool\n",
+        );
+        text.push_str("init (p q) { PC[p] = A && F[p] = False && X = False && Y = A && M[p, q] = False }\n");
+        let unsafes = match self.below(4) {
+            0 => format!("(p q) {{ PC[p] = D && M[p, q] = True && Y = {} }}", self.loc()),
+            1 => format!("(p q) {{ PC[p] = D && PC[q] = {} && T = p }}", self.loc()),
+            2 => "(p) { (PC[p] = D || F[p] = True) && Y = C }".to_owned(),
+            _ => "(p q) { PC[p] = D && PC[q] = D }".to_owned(),
+        };
+        text.push_str(&format!("unsafe {unsafes}\n"));
+        for i in 0..3 + self.below(4) {
+            let two = self.one_in(2);
+            let from = ["A", "B", "C", "D"][if i < 3 { i } else { self.below(4) }];
+            let to = if i < 3 { ["B", "C", "D"][i] } else { self.loc() };
+            let mut guard = vec![format!("PC[p] = {from}")];
+            for _ in 0..self.below(3) {
+                let (bit, loc) = (self.bit(), self.loc());
+                guard.push(match self.below(9) {
+                    0 => format!("X = {bit}"),
+                    1 => format!("Y <> {loc}"),
+                    2 => format!("(forall_other k. F[k] = {bit} || PC[k] = {loc})"),
+                    3 if two => format!("M[p, q] = {bit}"),
+                    3 => format!("F[p] = X && Y = {loc}"),
+                    4 => self.pick(&["T = p", "T <> p"]).to_owned(),
+                    5 => format!("(exists_other k. PC[k] = {loc} && F[k] = {bit})"),
+                    6 => format!("(if X = {bit} then Y = {loc} else F[p] = {bit})"),
+                    7 => format!("not (X = {bit} && Y = {loc})"),
+                    _ => format!("(X = {bit} <=> F[p] = {bit})"),
+                });
+            }
+            let mut updates = vec![if self.one_in(3) {
+                let (a, b) = (self.loc(), self.loc());
+                format!("PC[j] := case | j = p : {to} | PC[j] = {a} : {b} | _ : PC[j]")
+            } else {
+                format!("PC[p] := {to}")
+            }];
+            let mut written = Vec::new();
+            for _ in 0..self.below(3) {
+                let (bit, loc) = (self.bit(), self.loc());
+                let (name, update) = match self.below(8) {
+                    0 => ("X", format!("X := {}", self.pick(&["True", "False", "F[p]", "?"]))),
+                    1 => ("Y", format!("Y := {}", self.pick(&["A", "B", "C", "PC[p]", "?"]))),
+                    2 => ("F", format!("F[p] := {bit}")),
+                    3 => ("F", format!("F[j] := case | j = p : X | PC[j] = {loc} : {bit} | _ : F[j]")),
+                    4 => ("T", self.pick(&["T := p", "T := ?"]).to_owned()),
+                    5 if two => ("M", format!("M[p, q] := {bit}")),
+                    5 => ("M", format!("M[i, j] := case | i = p : {bit} | i = j : X | _ : M[i, j]")),
+                    6 => ("Y", format!("Y := case | X = {bit} : {loc} | F[p] = {bit} : A | _ : B")),
+                    _ => ("X", format!("X := case | Y = {loc} : F[p]")),
+                };
+                if !written.contains(&name) {
+                    written.push(name);
+                    updates.push(update);
+                }
+            }
+            let params = if two { "p q" } else { "p" };
+            text.push_str(&format!(
+                "transition t{i} ({params}) requires {{ {} }} {{ {} }}\n",
+                guard.join(" && "),
+                updates.join("; ")
+            ));
+        }
+        text
+    }
+
+    fn numbers(&mut self) -> String {
+        let mut text = String::from(
+            "type loc = A | B | C\narray PC[proc] : loc\narray N[proc] : int\nvar X : int\nvar Y : int\nvar T : proc\narray U[proc] : proc\n",
+        );
+        text.push_str("init (p) { PC[p] = A && N[p] = 0 && X = 0 && Y = 1 && U[p] = p }\n");
+        let unsafes = match self.below(4) {
+            0 => "(p q) { N[p] = N[q] && PC[p] = C }".to_owned(),
+            1 => format!("(p) {{ X > {} && PC[p] = C }}", self.below(3)),
+            2 => "(p q) { U[p] = q && PC[q] = C && N[p] < X }".to_owned(),
+            _ => "(p q) { PC[p] = C && PC[q] = C && p < q }".to_owned(),
+        };
+        text.push_str(&format!("unsafe {unsafes}\n"));
+        for i in 0..3 + self.below(3) {
+            let two = self.one_in(2);
+            let from = ["A", "B", "C"][i % 3];
+            let to = self.pick(&["A", "B", "C"]);
+            let mut guard = vec![format!("PC[p] = {from}")];
+            for _ in 0..1 + self.below(2) {
+                let k = self.below(3);
+                guard.push(match self.below(8) {
+                    0 => format!("X <= {k}"),
+                    1 => format!("N[p] < Y + {k}"),
+                    2 => "X = N[p]".to_owned(),
+                    3 => format!("Y <> {k}"),
+                    4 if two => "N[p] < N[q]".to_owned(),
+                    4 => "(forall_other k. N[p] <= N[k])".to_owned(),
+                    5 if two => "p < q".to_owned(),
+                    5 => "U[p] = T".to_owned(),
+                    6 => format!("X < {}", k + 1),
+                    _ => "T <= p".to_owned(),
+                });
+            }
+            // Numbers stay small: the explorer follows only so many.
+            guard.push("X < 3 && Y < 4 && N[p] < 4".to_owned());
+            let mut updates = vec![format!("PC[p] := {to}")];
+            let mut written = Vec::new();
+            for _ in 0..1 + self.below(3) {
+                let (name, update) = match self.below(7) {
+                    0 => ("X", "X := X + 1".to_owned()),
+                    1 => ("Y", format!("Y := {}", self.pick(&["X", "Y - 1", "N[p] + 1", "2"]))),
+                    2 => ("N", format!("N[p] := {}", self.pick(&["X", "Y", "N[p] + 1", "0"]))),
+                    3 => ("T", "T := p".to_owned()),
+                    4 if two => ("U", "U[p] := q".to_owned()),
+                    4 => ("U", "U[j] := case | j = p : T | _ : U[j]".to_owned()),
+                    5 => ("N", "N[j] := case | j = p : Y | N[j] = X : 0 | _ : N[j]".to_owned()),
+                    _ => ("X", format!("X := {}", self.pick(&["0", "N[p]", "Y"]))),
+                };
+                if !written.contains(&name) {
+                    written.push(name);
+                    updates.push(update);
+                }
+            }
+            let params = if two { "p q" } else { "p" };
+            text.push_str(&format!(
+                "transition t{i} ({params}) requires {{ {} }} {{ {} }}\n",
+                guard.join(" && "),
+                updates.join("; ")
+            ));
+        }
+        text
+    }
+}
