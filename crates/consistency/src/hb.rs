@@ -15,21 +15,26 @@ pub trait HappensBefore {
     const CLOCKS: usize;
     /// Which of them is hb.
     const HB: usize;
+    /// Whether unordered conflicting non-atomic accesses are an error.
+    const RACES: bool;
 
     /// Computes the clocks of an event from those of its predecessors. porf is up to date.
     fn update(graph: &mut ExecutionGraph, event: Ev);
 }
 
+#[derive(Clone, Debug)]
 pub struct Porf;
 
 impl HappensBefore for Porf {
     const CLOCKS: usize = 1;
     const HB: usize = ExecutionGraph::PORF;
+    const RACES: bool = false;
 
     #[inline]
     fn update(_: &mut ExecutionGraph, _: Ev) {}
 }
 
+#[derive(Clone, Debug)]
 pub struct Rc11Hb;
 
 const HB: usize = 1;
@@ -41,6 +46,7 @@ const ACQ: usize = 3;
 impl HappensBefore for Rc11Hb {
     const CLOCKS: usize = 4;
     const HB: usize = HB;
+    const RACES: bool = true;
 
     #[inline]
     fn update(graph: &mut ExecutionGraph, event: Ev) {

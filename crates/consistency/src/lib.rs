@@ -19,11 +19,15 @@ mod hb;
 mod mo;
 mod psc;
 mod race;
+mod weak;
+mod writes_before;
 
 pub use closure::{Closure, Pso, Sc, Sra, Tso};
 pub use hb::{HappensBefore, Porf, Rc11Hb};
 pub use mo::{Floor, Mo, Ra, Rc11};
 pub use race::race;
+pub use weak::WeakMo;
+pub use writes_before::Rf;
 
 use porf_graph::{Ev, ExecutionGraph};
 
@@ -33,8 +37,6 @@ pub trait MemoryModel {
     type Hb: HappensBefore;
     /// Whether executions that differ only in co are different.
     const SEES_CO: bool;
-    /// Whether unordered conflicting non-atomic accesses are an error.
-    const RACES: bool;
 
     /// Appends the writes that `read`, the newest of its thread and without a source, may read from.
     fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>);

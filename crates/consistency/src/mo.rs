@@ -11,7 +11,6 @@ use porf_graph::{Ev, ExecutionGraph};
 /// A model whose choices are the upper part of co.
 pub trait Floor: Default {
     type Hb: HappensBefore;
-    const RACES: bool = false;
 
     /// The greatest place in co that a read must not read from before, or a write be placed before.
     fn floor(&mut self, graph: &ExecutionGraph, event: Ev) -> u32;
@@ -30,7 +29,6 @@ pub struct Mo<F>(F);
 impl<F: Floor> MemoryModel for Mo<F> {
     type Hb = F::Hb;
     const SEES_CO: bool = true;
-    const RACES: bool = F::RACES;
 
     #[inline]
     fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
@@ -109,7 +107,6 @@ pub struct Rc11 {
 
 impl Floor for Rc11 {
     type Hb = Rc11Hb;
-    const RACES: bool = true;
 
     #[inline]
     fn floor(&mut self, graph: &ExecutionGraph, event: Ev) -> u32 {

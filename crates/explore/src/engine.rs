@@ -388,7 +388,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             }
             let tag = Tag(self.graph.event(event).tag);
             self.look_for_fault(tag, visitor)?;
-            if M::RACES
+            if M::Hb::RACES
                 && let Some(other) = race::<M::Hb>(&self.graph, event)
             {
                 let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };

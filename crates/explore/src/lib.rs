@@ -13,9 +13,10 @@ pub use error::Error;
 pub use schedule::Schedule;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
-use porf_consistency::{Closure, MemoryModel, Mo, Pso, Ra, Rc11, Sc, Sra, Tso};
+use porf_consistency::{Closure, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rf, Sc, Sra, Tso, WeakMo};
+use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_interp::Interpreter;
-use porf_ir::Program;
+use porf_ir::{Instr, Program};
 use std::fmt;
 use std::str::FromStr;
 
@@ -62,6 +63,12 @@ pub fn explore(
         (Model::Pso, Equivalence::Mo) => run::<Mo<Closure<Pso>>>(program, options, visitor),
         (Model::Ra, Equivalence::Mo) => run::<Mo<Ra>>(program, options, visitor),
         (Model::Rc11, Equivalence::Mo) => run::<Mo<Rc11>>(program, options, visitor),
+        (Model::Ra, Equivalence::Rf) => run::<Rf<Porf>>(program, options, visitor),
+        (Model::Rc11, Equivalence::Rf) if !uses_sc(program) => run::<Rf<Rc11Hb>>(program, options, visitor),
+        (Model::Wrc11, _) if !uses_sc(program) => run::<WeakMo>(program, options, visitor),
+        _ if uses_sc(program) => {
+            Err(Error::Unsupported(format!("seq_cst accesses or fences under {model} up to {equivalence}")))
+        }
         _ => Err(Error::Unsupported(format!("{model} up to {equivalence}"))),
     }
 }
@@ -75,6 +82,22 @@ fn run<M: MemoryModel + Default>(
     let mut engine = engine::Engine::new(interp, M::default(), options.schedule)?;
     let _ = engine.run(visitor)?;
     Ok(engine.statistics)
+}
+
+/// Whether some access or fence is seq_cst.
+fn uses_sc(program: &Program) -> bool {
+    program.functions.iter().flat_map(|function| &function.code).any(|instr| match instr {
+        Instr::Load { mode, .. } | Instr::LoadExclusive { mode, .. } => *mode == ReadMode::SeqCst,
+        Instr::Store { mode, .. } | Instr::StoreExclusive { mode, .. } => *mode == WriteMode::SeqCst,
+        Instr::Rmw { read, write, .. } | Instr::AddUnless { read, write, .. } => {
+            *read == ReadMode::SeqCst || *write == WriteMode::SeqCst
+        }
+        Instr::Cas { read, write, failure, .. } => {
+            *read == ReadMode::SeqCst || *write == WriteMode::SeqCst || *failure == ReadMode::SeqCst
+        }
+        Instr::Fence { mode } | Instr::FenceAt { mode, .. } => *mode == FenceMode::SeqCst,
+        _ => false,
+    })
 }
 
 impl Model {

@@ -85,3 +85,13 @@ fn rc11_without_sc() {
 fn rc11_with_sc() {
     fuzz(3, budget(500), 7, Modes::All, &[(Model::Rc11, Equivalence::Mo)]);
 }
+
+#[test]
+fn up_to_rf() {
+    fuzz(4, budget(300), 6, Modes::Weak, &[(Model::Ra, Equivalence::Rf), (Model::Rc11, Equivalence::Rf)]);
+}
+
+#[test]
+fn wrc11() {
+    fuzz(5, budget(300), 6, Modes::Weak, &[(Model::Wrc11, Equivalence::Rf)]);
+}
