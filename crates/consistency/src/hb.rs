@@ -22,7 +22,7 @@ pub trait HappensBefore {
     fn update(graph: &mut ExecutionGraph, event: Ev);
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Porf;
 
 impl HappensBefore for Porf {
@@ -34,8 +34,9 @@ impl HappensBefore for Porf {
     fn update(_: &mut ExecutionGraph, _: Ev) {}
 }
 
-#[derive(Clone, Debug)]
-pub struct Rc11Hb;
+/// `FENCES`: whether acquire fences may occur, which need a clock more.
+#[derive(Clone, Debug, Default)]
+pub struct Rc11Hb<const FENCES: bool>;
 
 const HB: usize = 1;
 /// Of a write: what a read that synchronises with it learns.
@@ -43,8 +44,8 @@ const REL: usize = 2;
 /// What an acquire fence would learn here: the releases that earlier reads of the thread have seen.
 const ACQ: usize = 3;
 
-impl HappensBefore for Rc11Hb {
-    const CLOCKS: usize = 4;
+impl<const FENCES: bool> HappensBefore for Rc11Hb<FENCES> {
+    const CLOCKS: usize = if FENCES { 4 } else { 3 };
     const HB: usize = HB;
     const RACES: bool = true;
 
@@ -54,16 +55,20 @@ impl HappensBefore for Rc11Hb {
         let before = graph.po_pred(event);
         graph.copy_clock(HB, event, HB, before);
         graph.clock_mut(HB, event)[id.thread.as_usize()] = id.index + 1;
-        if graph.event(before).id.thread == id.thread {
-            graph.copy_clock(ACQ, event, ACQ, before);
-        } else {
-            graph.clock_mut(ACQ, event).fill(0);
+        if FENCES {
+            if graph.event(before).id.thread == id.thread {
+                graph.copy_clock(ACQ, event, ACQ, before);
+            } else {
+                graph.clock_mut(ACQ, event).fill(0);
+            }
         }
         match graph.event(event).label {
             Label::Read { mode, .. } => {
                 let source = graph.rf(event);
                 if mode.is_atomic() && source.is_some() && source != Ev::INIT {
-                    graph.join_clock(ACQ, event, REL, source);
+                    if FENCES {
+                        graph.join_clock(ACQ, event, REL, source);
+                    }
                     if mode.is_acquire() {
                         graph.join_clock(HB, event, REL, source);
                     }
@@ -81,7 +86,9 @@ impl HappensBefore for Rc11Hb {
                     graph.join_clock(REL, event, REL, graph.rf(pair));
                 }
             }
-            Label::Fence { mode, .. } if mode.is_acquire() => graph.join_clock(HB, event, ACQ, event),
+            Label::Fence { mode, .. } if FENCES && mode.is_acquire() => {
+                graph.join_clock(HB, event, ACQ, event)
+            }
             Label::Join { child } => {
                 if let Some(end) = graph.thread_end(child) {
                     graph.join_clock(HB, event, HB, end);

@@ -24,7 +24,7 @@ mod writes_before;
 
 pub use closure::{Closure, Pso, Sc, Sra, Tso};
 pub use hb::{HappensBefore, Porf, Rc11Hb};
-pub use mo::{Floor, Mo, Ra, Rc11};
+pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
 pub use race::race;
 pub use weak::WeakMo;
 pub use writes_before::Rf;
@@ -39,6 +39,7 @@ pub trait MemoryModel {
     const SEES_CO: bool;
 
     /// Appends the writes that `read`, the newest of its thread and without a source, may read from.
+    /// Its clocks are not set: they are those of what is before it.
     fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>);
 
     /// Appends the places that `write`, the newest of its thread and not yet placed, may have.

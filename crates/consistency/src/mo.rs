@@ -7,6 +7,7 @@ use crate::hb::{HappensBefore, Porf, Rc11Hb};
 use crate::{MemoryModel, psc};
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph};
+use std::marker::PhantomData;
 
 /// A model whose choices are the upper part of co.
 pub trait Floor: Default {
@@ -99,6 +100,19 @@ impl Floor for Ra {
     }
 }
 
+/// RC11 for programs without SC accesses and fences.
+#[derive(Clone, Debug, Default)]
+pub struct Rc11Weak<H>(PhantomData<H>);
+
+impl<H: HappensBefore + Default> Floor for Rc11Weak<H> {
+    type Hb = H;
+
+    #[inline]
+    fn floor(&mut self, graph: &ExecutionGraph, event: Ev) -> u32 {
+        coherence_floor::<H>(graph, event)
+    }
+}
+
 /// RC11 with SC accesses and fences.
 #[derive(Clone, Debug, Default)]
 pub struct Rc11 {
@@ -106,11 +120,11 @@ pub struct Rc11 {
 }
 
 impl Floor for Rc11 {
-    type Hb = Rc11Hb;
+    type Hb = Rc11Hb<true>;
 
     #[inline]
     fn floor(&mut self, graph: &ExecutionGraph, event: Ev) -> u32 {
-        coherence_floor::<Rc11Hb>(graph, event)
+        coherence_floor::<Rc11Hb<true>>(graph, event)
     }
 
     #[inline]
@@ -124,9 +138,14 @@ impl Floor for Rc11 {
 pub(crate) fn coherence_floor<H: HappensBefore>(graph: &ExecutionGraph, event: Ev) -> u32 {
     let loc = graph.event(event).loc;
     let co = graph.co(loc);
+    // The event itself has no clock yet if it is a read.
+    let before = graph.po_pred(event);
+    if before == Ev::INIT {
+        return 0;
+    }
     for (at, &write) in co.iter().enumerate().rev() {
-        if graph.clock_covers(H::HB, event, write)
-            || graph.readers(write, loc).any(|read| graph.clock_covers(H::HB, event, read))
+        if graph.clock_covers(H::HB, before, write)
+            || graph.readers(write, loc).any(|read| graph.clock_covers(H::HB, before, read))
         {
             return at as u32 + 1;
         }

@@ -17,7 +17,7 @@ use crate::hb::{HappensBefore, Rc11Hb};
 use porf_event::{FenceMode, Label, ReadMode, ThreadId, WriteMode};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 
-const HB: usize = Rc11Hb::HB;
+const HB: usize = Rc11Hb::<true>::HB;
 
 #[derive(Clone, Debug, Default)]
 pub struct Psc {

@@ -16,7 +16,7 @@ use crate::hb::{HappensBefore, Rc11Hb};
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Loc};
 
-const HB: usize = Rc11Hb::HB;
+const HB: usize = Rc11Hb::<true>::HB;
 
 /// Each class of executions with the same events and rf once, under WRC11.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub struct WeakMo {
 }
 
 impl MemoryModel for WeakMo {
-    type Hb = Rc11Hb;
+    type Hb = Rc11Hb<true>;
     const SEES_CO: bool = false;
 
     fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {

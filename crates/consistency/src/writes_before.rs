@@ -43,7 +43,7 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
         let loc = graph.event(read).loc;
         let ok = self.order.build::<H>(graph, loc, |_| true);
         debug_assert!(ok, "the graph is consistent");
-        self.order.see::<H>(graph, loc, read, |_| true);
+        self.order.see::<H>(graph, loc, graph.po_pred(read), |_| true);
         for at in (0..self.order.writes.len()).rev() {
             if self.order.may_read(at) {
                 out.push(self.order.writes[at].0);
@@ -64,7 +64,7 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
         if !self.order.build::<H>(graph, loc, |_| true) {
             return false;
         }
-        self.order.see::<H>(graph, loc, read, |_| true);
+        self.order.see::<H>(graph, loc, graph.po_pred(read), |_| true);
         let at = self.order.position(write);
         self.order.may_read(at)
     }
@@ -207,7 +207,7 @@ impl Order {
         self.writes.iter().position(|&w| w == write).unwrap_or(usize::MAX)
     }
 
-    /// Notes which writes are before `event` in hb, themselves or by a read of them.
+    /// Notes which writes are `event`, or before it in hb, themselves or by a read of them.
     fn see<H: HappensBefore>(
         &mut self,
         graph: &ExecutionGraph,
@@ -219,7 +219,7 @@ impl Order {
         self.seen.resize(self.words, 0);
         for at in 1..self.writes.len() {
             let write = self.writes[at];
-            let before = |e: Ev| e != event && there(e) && graph.clock_covers(H::HB, event, e);
+            let before = |e: Ev| there(e) && graph.clock_covers(H::HB, event, e);
             if before(write) || graph.readers(write, loc).any(before) {
                 self.seen[at / 64] |= 1 << (at % 64);
             }

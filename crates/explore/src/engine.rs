@@ -168,7 +168,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             }
         }
         let event = self.graph.add(thread, label, loc, tag.0);
-        M::Hb::update(&mut self.graph, event);
+        if !label.is_read() {
+            M::Hb::update(&mut self.graph, event);
+        }
         event
     }
 
@@ -188,7 +190,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         self.validate();
         let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
         let complete = (0..self.graph.threads().len()).all(|at| {
-            !self.graph.threads()[at].creator.is_some() || self.history.is_finished(tag_of(&self.graph, at))
+            !self.graph.threads()[at].is_started() || self.history.is_finished(tag_of(&self.graph, at))
         });
         if complete {
             self.statistics.executions += 1;
@@ -317,7 +319,6 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             unreachable!("it was emitted")
         };
         self.graph.forget_rf(read, label);
-        M::Hb::update(&mut self.graph, read);
     }
 
     fn value_of(&self, write: Ev, loc: Loc) -> Value {
@@ -334,6 +335,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         let loc = graph.event(write).loc;
         // The oldest read that reads from something thrown away.
         let mut oldest_reader = Ev::NONE;
+        let limit = self.rival(write);
         for a in graph.all().rev().skip(1) {
             if graph.in_prefix(a, write) {
                 continue;
@@ -342,7 +344,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 break;
             }
             let event = graph.event(a);
-            if event.label.is_read() && event.loc == loc && oldest_reader >= a {
+            if event.label.is_read() && event.loc == loc && oldest_reader >= a && a < limit {
                 self.choices.push(a.0 | REVISIT);
             }
             if event.revisited.is_some() && graph.rf(event.revisited) == a {
@@ -351,13 +353,32 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         }
     }
 
+    /// If another read-modify-write has the same source, only a revisit that throws its write away can
+    /// be consistent: that write, or a bound that is none.
+    fn rival(&self, write: Ev) -> Ev {
+        let pair = self.graph.event(write).pair;
+        if !pair.is_some() {
+            return Ev::NONE;
+        }
+        let source = self.graph.rf(pair);
+        let loc = self.graph.event(write).loc;
+        let rival = |&&other: &&Ev| {
+            let pair = self.graph.event(other).pair;
+            pair.is_some() && self.graph.rf(pair) == source
+        };
+        if M::SEES_CO {
+            let next = self.graph.co(loc).get(self.graph.event(source).co as usize);
+            next.filter(rival).copied().unwrap_or(Ev::NONE)
+        } else {
+            self.graph.co(loc).iter().find(rival).copied().unwrap_or(Ev::NONE)
+        }
+    }
+
     /// Makes the copy in which `read` reads from `write`, on top of the present graph, with a frame
     /// for the places of the write. Whether there is one.
     fn revisit(&mut self, write: Ev, read: Ev) -> bool {
         let mut copy = self.pool.pop().unwrap_or_else(|| ExecutionGraph::new(M::Hb::CLOCKS));
-        let graph = &self.graph;
-        let keep = |a: Ev| a <= read || a == write || graph.in_prefix(a, write);
-        graph.restrict_into(keep, read, &mut copy, &mut self.map);
+        self.graph.revisit_into(read, write, &mut copy, &mut self.map);
         let (new_write, new_read) = (self.map[write.as_usize()], self.map[read.as_usize()]);
         let start = self.choices.len() as u32;
         copy.set_revisited(new_write, new_read);

@@ -13,7 +13,9 @@ pub use error::Error;
 pub use schedule::Schedule;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
-use porf_consistency::{Closure, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rf, Sc, Sra, Tso, WeakMo};
+use porf_consistency::{
+    Closure, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf, Sc, Sra, Tso, WeakMo,
+};
 use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_interp::Interpreter;
 use porf_ir::{Instr, Program};
@@ -62,9 +64,15 @@ pub fn explore(
         (Model::Tso, Equivalence::Mo) => run::<Mo<Closure<Tso>>>(program, options, visitor),
         (Model::Pso, Equivalence::Mo) => run::<Mo<Closure<Pso>>>(program, options, visitor),
         (Model::Ra, Equivalence::Mo) => run::<Mo<Ra>>(program, options, visitor),
-        (Model::Rc11, Equivalence::Mo) => run::<Mo<Rc11>>(program, options, visitor),
+        (Model::Rc11, Equivalence::Mo) if uses_sc(program) => run::<Mo<Rc11>>(program, options, visitor),
+        (Model::Rc11, Equivalence::Mo) if uses_fences(program) => {
+            run::<Mo<Rc11Weak<Rc11Hb<true>>>>(program, options, visitor)
+        }
+        (Model::Rc11, Equivalence::Mo) => run::<Mo<Rc11Weak<Rc11Hb<false>>>>(program, options, visitor),
         (Model::Ra, Equivalence::Rf) => run::<Rf<Porf>>(program, options, visitor),
-        (Model::Rc11, Equivalence::Rf) if !uses_sc(program) => run::<Rf<Rc11Hb>>(program, options, visitor),
+        (Model::Rc11, Equivalence::Rf) if !uses_sc(program) => {
+            run::<Rf<Rc11Hb<true>>>(program, options, visitor)
+        }
         (Model::Wrc11, _) if !uses_sc(program) => run::<WeakMo>(program, options, visitor),
         _ if uses_sc(program) => {
             Err(Error::Unsupported(format!("seq_cst accesses or fences under {model} up to {equivalence}")))
@@ -82,6 +90,11 @@ fn run<M: MemoryModel + Default>(
     let mut engine = engine::Engine::new(interp, M::default(), options.schedule)?;
     let _ = engine.run(visitor)?;
     Ok(engine.statistics)
+}
+
+fn uses_fences(program: &Program) -> bool {
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    code.any(|instr| matches!(instr, Instr::Fence { .. } | Instr::FenceAt { .. }))
 }
 
 /// Whether some access or fence is seq_cst.

@@ -77,12 +77,7 @@ impl Schedule {
 #[inline]
 pub(crate) fn tag_of(graph: &ExecutionGraph, thread: usize) -> Tag {
     let thread = &graph.threads()[thread];
-    match thread.last() {
-        Some(last) => Tag(graph.event(last).tag),
-        None if thread.creator.is_some() => Tag(thread.tag),
-        // Not started.
-        None => Tag(0),
-    }
+    if thread.is_started() { Tag(thread.now()) } else { Tag(0) }
 }
 
 fn join_is_ready(graph: &ExecutionGraph, history: &History<'_>, tag: Tag) -> bool {
@@ -90,9 +85,7 @@ fn join_is_ready(graph: &ExecutionGraph, history: &History<'_>, tag: Tag) -> boo
         return false;
     };
     let at = child.as_usize();
-    at < graph.threads().len()
-        && graph.threads()[at].creator.is_some()
-        && history.is_finished(tag_of(graph, at))
+    at < graph.threads().len() && graph.threads()[at].is_started() && history.is_finished(tag_of(graph, at))
 }
 
 fn hash(value: &impl Hash) -> u64 {

@@ -40,6 +40,8 @@ pub struct Thread {
     pub creator: Ev,
     /// For the owner of the graph: what the thread is like before its first event.
     pub tag: u32,
+    /// The tag of its newest event, or `tag` if there is none.
+    pub(crate) now: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -92,6 +94,18 @@ impl Thread {
         &self.events
     }
 
+    /// The tag of its newest event; that of the thread if there is none.
+    #[inline]
+    pub fn now(&self) -> u32 {
+        self.now
+    }
+
+    /// Whether it runs: from the start, or because the event that starts it is there.
+    #[inline]
+    pub fn is_started(&self) -> bool {
+        self.creator.is_some()
+    }
+
     /// The newest event, if there is one.
     pub fn last(&self) -> Option<Ev> {
         self.events.last().copied()
@@ -134,10 +148,11 @@ impl ExecutionGraph {
     pub fn add_thread(&mut self, thread: ThreadId, creator: Ev, tag: u32) {
         let at = thread.as_usize();
         while self.threads.len() <= at {
-            self.threads.push(Thread { events: Vec::new(), creator: Ev::NONE, tag: 0 });
+            self.threads.push(Thread { events: Vec::new(), creator: Ev::NONE, tag: 0, now: 0 });
         }
         self.threads[at].creator = creator;
         self.threads[at].tag = tag;
+        self.threads[at].now = tag;
         if self.threads.len() > self.stride {
             self.widen();
         }
@@ -156,8 +171,8 @@ impl ExecutionGraph {
         self.locations[loc.as_usize()].location = location;
     }
 
-    /// Appends the next event of a thread. A read has no source yet, a write no place in co; see
-    /// [`set_rf`](Self::set_rf) and [`place`](Self::place).
+    /// Appends the next event of a thread. A read has no source and no clocks yet, a write no place in
+    /// co; see [`set_rf`](Self::set_rf) and [`place`](Self::place).
     #[inline]
     pub fn add(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: u32) -> Ev {
         let new = Ev(self.events.len() as u32);
@@ -168,6 +183,7 @@ impl ExecutionGraph {
             None => of.creator,
         };
         of.events.push(new);
+        of.now = tag;
         let pair = match label {
             Label::Write { rmw, .. } if rmw.is_pair() => self.find_pair(thread, index, &label),
             _ => Ev::NONE,
@@ -189,7 +205,9 @@ impl ExecutionGraph {
         }
         let width = self.kinds * self.stride;
         self.clocks.resize(self.clocks.len() + width, 0);
-        self.init_porf(new, before);
+        if !label.is_read() {
+            self.init_porf(new, before);
+        }
         new
     }
 
@@ -215,7 +233,12 @@ impl ExecutionGraph {
         if is_plain(&event.label) {
             self.locations[event.loc.as_usize()].plain -= 1;
         }
-        self.threads[event.id.thread.as_usize()].events.pop();
+        let thread = &mut self.threads[event.id.thread.as_usize()];
+        thread.events.pop();
+        thread.now = match thread.events.last() {
+            Some(before) if before.is_some() => self.events[before.as_usize()].tag,
+            _ => thread.tag,
+        };
         self.events.pop();
         self.clocks.truncate(self.clocks.len() - self.kinds * self.stride);
     }
@@ -232,10 +255,11 @@ impl ExecutionGraph {
         let event = &mut self.events[read.as_usize()];
         event.next_reader = next;
         event.rf = source;
-        event.label = label;
-        event.tag = tag;
+        self.set_label(read, label, tag);
         self.init_porf(read, self.po_pred(read));
-        self.join_clock(Self::PORF, read, Self::PORF, source);
+        if source != Ev::INIT {
+            self.join_clock(Self::PORF, read, Self::PORF, source);
+        }
     }
 
     /// Takes the source away again. Only reads that are the newest of their source can lose it.
@@ -253,7 +277,6 @@ impl ExecutionGraph {
             self.clear_rf(read);
         }
         self.set_label(read, label, 0);
-        self.init_porf(read, self.po_pred(read));
     }
 
     /// Puts a write at place `co` (from 1) of its location; those behind move on.
@@ -284,8 +307,13 @@ impl ExecutionGraph {
     }
 
     pub fn set_label(&mut self, event: Ev, label: Label, tag: u32) {
-        self.events[event.as_usize()].label = label;
-        self.events[event.as_usize()].tag = tag;
+        let at = &mut self.events[event.as_usize()];
+        at.label = label;
+        at.tag = tag;
+        let thread = &mut self.threads[at.id.thread.as_usize()];
+        if at.id.index as usize + 1 == thread.events.len() {
+            thread.now = tag;
+        }
     }
 
     #[inline]

@@ -47,6 +47,11 @@ impl ExecutionGraph {
             let slot = self.slot(0, old);
             out.clocks.extend_from_slice(&self.clocks[slot..slot + self.kinds * self.stride]);
         }
+        for thread in &mut out.threads {
+            if let Some(&last) = thread.events.last() {
+                thread.now = out.events[last.as_usize()].tag;
+            }
+        }
         // Sources may be newer than their reads, so that they are translated now.
         for at in 1..out.events.len() {
             let event = &mut out.events[at];
@@ -88,6 +93,127 @@ impl ExecutionGraph {
         }
     }
 
+    /// [`restrict_into`](Self::restrict_into) for the case that matters: keeps what is no newer than
+    /// `read`, the porf prefix of `write`, the newest event, and `write`. `read` loses its source.
+    ///
+    /// No kept read but `read` may have a source that is not kept.
+    pub fn revisit_into(&self, read: Ev, write: Ev, out: &mut ExecutionGraph, map: &mut Vec<Ev>) {
+        let block = read.as_usize() + 1;
+        out.kinds = self.kinds;
+        out.stride = self.stride;
+        out.events.clear();
+        out.events.extend_from_slice(&self.events[..block]);
+        out.clocks.clear();
+        out.clocks.extend_from_slice(&self.clocks[..self.slot(0, Ev(block as u32))]);
+        map.clear();
+        map.extend((0..block as u32).map(Ev));
+        self.copy_threads(read, out);
+        self.copy_locations(out);
+        // Readers are listed newest first: those that are not in the block are in front.
+        let older = |mut reader: Ev| {
+            while reader.is_some() && reader >= read {
+                reader = self.events[reader.as_usize()].next_reader;
+            }
+            reader
+        };
+        for event in &mut out.events[1..] {
+            event.first_reader = older(event.first_reader);
+        }
+        for (to, from) in out.locations.iter_mut().zip(&self.locations) {
+            to.init_reader = older(from.init_reader);
+        }
+        out.events[read.as_usize()].rf = Ev::NONE;
+        for old in (block as u32..self.events.len() as u32).map(Ev) {
+            let mut event = self.events[old.as_usize()];
+            if old != write && !self.in_prefix(old, write) {
+                map.push(Ev::NONE);
+                if is_plain(&event.label) {
+                    out.locations[event.loc.as_usize()].plain -= 1;
+                }
+                continue;
+            }
+            let new = Ev(out.events.len() as u32);
+            map.push(new);
+            event.first_reader = Ev::NONE;
+            event.next_reader = Ev::NONE;
+            if event.pair.is_some() {
+                event.pair = map[event.pair.as_usize()];
+            }
+            if event.rf.is_some() {
+                // A source that is newer than its read comes with its own link, below.
+                let source = if event.rf < old { map[event.rf.as_usize()] } else { Ev::NONE };
+                event.rf = source;
+                if source == Ev::INIT {
+                    let head = &mut out.locations[event.loc.as_usize()].init_reader;
+                    event.next_reader = std::mem::replace(head, new);
+                } else if source.is_some() {
+                    let head = &mut out.events[source.as_usize()].first_reader;
+                    event.next_reader = std::mem::replace(head, new);
+                }
+            }
+            if event.revisited.is_some() {
+                let target = map[event.revisited.as_usize()];
+                if target.is_some() && self.events[event.revisited.as_usize()].rf == old && target != read {
+                    out.events[target.as_usize()].rf = new;
+                    out.events[target.as_usize()].next_reader = Ev::NONE;
+                    event.first_reader = target;
+                }
+                event.revisited = target;
+            }
+            if let Label::Create { child } = event.label {
+                out.threads[child.as_usize()].creator = new;
+            }
+            let thread = &mut out.threads[event.id.thread.as_usize()];
+            thread.events.push(new);
+            thread.now = event.tag;
+            out.events.push(event);
+            let slot = self.slot(0, old);
+            out.clocks.extend_from_slice(&self.clocks[slot..slot + self.kinds * self.stride]);
+        }
+        for (from, to) in self.locations.iter().zip(&mut out.locations) {
+            to.co.clear();
+            for write in &from.co {
+                let new = map[write.as_usize()];
+                if new.is_some() {
+                    to.co.push(new);
+                    out.events[new.as_usize()].co = to.co.len() as u32;
+                }
+            }
+        }
+    }
+
+    /// The threads with their events no newer than `last`.
+    fn copy_threads(&self, last: Ev, out: &mut ExecutionGraph) {
+        out.threads.truncate(self.threads.len());
+        for (at, from) in self.threads.iter().enumerate() {
+            if at == out.threads.len() {
+                out.threads.push(Thread { events: Vec::new(), creator: Ev::NONE, tag: 0, now: 0 });
+            }
+            let to = &mut out.threads[at];
+            let kept = from.events.iter().rposition(|&ev| ev <= last).map_or(0, |at| at + 1);
+            to.events.clear();
+            to.events.extend_from_slice(&from.events[..kept]);
+            to.tag = from.tag;
+            to.creator = if from.creator.is_some() && from.creator > last { Ev::NONE } else { from.creator };
+            to.now = match to.events.last() {
+                Some(last) => self.events[last.as_usize()].tag,
+                None => from.tag,
+            };
+        }
+    }
+
+    fn copy_locations(&self, out: &mut ExecutionGraph) {
+        out.locations.truncate(self.locations.len());
+        for (at, from) in self.locations.iter().enumerate() {
+            if at == out.locations.len() {
+                out.name_location(crate::Loc(at as u32), from.location);
+            }
+            let to = &mut out.locations[at];
+            to.location = from.location;
+            to.plain = from.plain;
+        }
+    }
+
     /// Makes this the empty graph with the threads that run from the start, and the locations, of `like`.
     fn clear_for(&mut self, like: &ExecutionGraph) {
         self.kinds = like.kinds;
@@ -103,8 +229,11 @@ impl ExecutionGraph {
                     thread.events.clear();
                     thread.creator = creator;
                     thread.tag = from.tag;
+                    thread.now = from.tag;
                 }
-                None => self.threads.push(Thread { events: Vec::new(), creator, tag: from.tag }),
+                None => {
+                    self.threads.push(Thread { events: Vec::new(), creator, tag: from.tag, now: from.tag })
+                }
             }
         }
         for (at, from) in like.locations.iter().enumerate() {
