@@ -25,6 +25,10 @@ pub struct EventStructure {
     addr: Relation,
     data: Relation,
     ctrl: Relation,
+    /// As `addr`, `data` and `ctrl`, with what only was picked by a condition (Arm).
+    pick_addr: Relation,
+    pick_data: Relation,
+    pick_ctrl: Relation,
     amo: Relation,
     lxsx: Relation,
 }
@@ -44,6 +48,9 @@ impl EventStructure {
             addr: empty.clone(),
             data: empty.clone(),
             ctrl: empty.clone(),
+            pick_addr: empty.clone(),
+            pick_data: empty.clone(),
+            pick_ctrl: empty.clone(),
             amo: empty.clone(),
             lxsx: empty,
         };
@@ -101,13 +108,17 @@ impl EventStructure {
                 .find(|&n| events[n].id == source)
         };
         let kinds = [
-            (&dependencies.addr, &mut self.addr),
-            (&dependencies.data, &mut self.data),
-            (&dependencies.ctrl, &mut self.ctrl),
+            (&dependencies.addr, &mut self.addr, &mut self.pick_addr),
+            (&dependencies.data, &mut self.data, &mut self.pick_data),
+            (&dependencies.ctrl, &mut self.ctrl, &mut self.pick_ctrl),
         ];
-        for (set, relation) in kinds {
+        for (set, relation, pick) in kinds {
             for source in set.iter().filter_map(find) {
                 relation.insert(source, number);
+                pick.insert(source, number);
+            }
+            for source in set.picks().filter_map(find) {
+                pick.insert(source, number);
             }
         }
     }
@@ -131,8 +142,21 @@ impl Structure for EventStructure {
     }
 
     fn kind(&self, name: &str) -> Option<Kind> {
-        const RELATIONS: [&str; 10] =
-            ["po", "loc", "int", "ext", "addr", "data", "ctrl", "amo", "lxsx", "rmw"];
+        const RELATIONS: [&str; 13] = [
+            "po",
+            "loc",
+            "int",
+            "ext",
+            "addr",
+            "data",
+            "ctrl",
+            "pick-addr-dep",
+            "pick-data-dep",
+            "pick-ctrl-dep",
+            "amo",
+            "lxsx",
+            "rmw",
+        ];
         if self.sets.iter().any(|(tag, _)| *tag == name) {
             Some(Kind::Set)
         } else {
@@ -153,6 +177,9 @@ impl Structure for EventStructure {
             "addr" => self.addr.clone(),
             "data" => self.data.clone(),
             "ctrl" => self.ctrl.clone(),
+            "pick-addr-dep" => self.pick_addr.clone(),
+            "pick-data-dep" => self.pick_data.clone(),
+            "pick-ctrl-dep" => self.pick_ctrl.clone(),
             "amo" => self.amo.clone(),
             "lxsx" => self.lxsx.clone(),
             "rmw" => self.amo.clone().union(&self.lxsx),

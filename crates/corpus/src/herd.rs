@@ -109,12 +109,13 @@ impl Corpus {
                 .position(|column| *column == name)
                 .ok_or_else(|| io::Error::other(format!("no column {name}")))
         };
-        let (path, observation, positive, negative, states, time) = (
+        let (path, observation, positive, negative, states, count, time) = (
             column("path")?,
             column("observation")?,
             column("positive")?,
             column("negative")?,
             column("states")?,
+            column("nstates")?,
             column("time_s")?,
         );
         Ok(lines
@@ -126,7 +127,11 @@ impl Corpus {
                     observation: cell(observation).to_string(),
                     positive: cell(positive).parse().unwrap_or(0),
                     negative: cell(negative).parse().unwrap_or(0),
-                    states: cell(states).split(" | ").map(parse_state).collect(),
+                    // A single state without observables is written as nothing too.
+                    states: match cell(count) {
+                        "" | "0" => BTreeSet::new(),
+                        _ => cell(states).split(" | ").map(parse_state).collect(),
+                    },
                     milliseconds: (cell(time).parse::<f64>().unwrap_or(0.0) * 1000.0) as u64,
                 }
             })

@@ -3,6 +3,9 @@
 use smallvec::SmallVec;
 
 /// A set of events of one thread, by their index; sorted.
+///
+/// A value that was picked by a condition (Arm's `CSEL`, the result of a `CAS` that succeeded) depends
+/// on the condition more weakly than on its data: such reads are in the set as *picks*.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DepSet(SmallVec<[u32; 4]>);
 
@@ -13,6 +16,9 @@ pub struct Dependencies {
     pub data: DepSet,
     pub ctrl: DepSet,
 }
+
+/// Marks a pick.
+const PICK: u32 = 1 << 31;
 
 impl DepSet {
     pub fn new() -> DepSet {
@@ -39,8 +45,21 @@ impl DepSet {
         self.0.binary_search(&index).is_ok()
     }
 
+    /// The events that it depends on in earnest.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().copied()
+        self.0.iter().copied().take_while(|index| index & PICK == 0)
+    }
+
+    /// The events that it was only picked by.
+    pub fn picks(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().map(|index| index & !PICK).skip(self.iter().count())
+    }
+
+    /// Makes everything in `condition` a pick of this set.
+    pub fn pick(&mut self, condition: &DepSet) {
+        for index in condition.iter().chain(condition.picks()) {
+            self.insert(index | PICK);
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -67,9 +86,10 @@ impl FromIterator<u32> for DepSet {
 }
 
 impl Dependencies {
-    /// All of them, whatever their kind.
+    /// All of them, whatever their kind, picks included.
     pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
-        self.addr.iter().chain(self.data.iter()).chain(self.ctrl.iter())
+        let sets = [&self.addr, &self.data, &self.ctrl];
+        sets.into_iter().flat_map(|set| set.iter().chain(set.picks()))
     }
 
     pub fn is_empty(&self) -> bool {

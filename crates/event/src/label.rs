@@ -75,6 +75,9 @@ pub enum RmwKind {
     Amo,
     /// As `Amo`, but the old value is not returned (AArch64 `STADD`, LKMM `atomic_inc`).
     AmoNoReturn,
+    /// The read of a compare-and-swap (or add-unless) that did not write: alone, but an atomic
+    /// operation all the same for fences that speak of such.
+    Failed,
     /// Load-linked / store-conditional: `LDXR`/`STXR`, `lwarx`/`stwcx.`, `lr`/`sc`.
     Exclusive,
     /// The operations of a lock, as one cell: lock reads and writes it, unlock writes it.
@@ -106,7 +109,7 @@ pub enum BlockReason {
 impl RmwKind {
     /// Whether an event of this kind is one half of a read and write that belong together.
     pub fn is_pair(self) -> bool {
-        !matches!(self, RmwKind::None | RmwKind::Lock(LockKind::Test | LockKind::Release))
+        !matches!(self, RmwKind::None | RmwKind::Failed | RmwKind::Lock(LockKind::Test | LockKind::Release))
     }
 }
 

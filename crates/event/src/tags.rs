@@ -41,6 +41,9 @@ pub fn tags(dialect: Dialect, label: &Label, initial: bool) -> Tags {
         RmwKind::Amo | RmwKind::AmoNoReturn if dialect != Dialect::C => tags.extend_from_slice(&["X", "AMO"]),
         _ => {}
     }
+    if dialect == Dialect::C && matches!(label.rmw(), RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Failed) {
+        tags.push("RMW");
+    }
     if dialect == Dialect::Ppc && label.rmw() == RmwKind::Exclusive {
         tags.push("X");
     }

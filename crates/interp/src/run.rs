@@ -115,7 +115,14 @@ impl<'p> Interpreter<'p> {
                 }
                 Instr::Select { dst, cond, a, b } => {
                     let chosen = if value(state, *cond) != 0 { *a } else { *b };
-                    self.assign(state, *dst, value(state, chosen), &[*cond, *a, *b]);
+                    match &state.taint {
+                        Some(taint) if self.picks() => {
+                            let mut on = taint.of(frame.base, &[chosen]);
+                            on.pick(&taint.of(frame.base, &[*cond]));
+                            finish(state, *dst, value(state, chosen), on);
+                        }
+                        _ => self.assign(state, *dst, value(state, chosen), &[*cond, *a, *b]),
+                    }
                 }
                 Instr::Jump { target } => {
                     if let Some(step) = self.jump(state, *target) {
@@ -124,8 +131,7 @@ impl<'p> Interpreter<'p> {
                 }
                 Instr::Branch { cond, then, otherwise } => {
                     if let Some(taint) = &mut state.taint {
-                        let on = taint.of(frame.base, &[*cond]);
-                        taint.ctrl.union_with(&on);
+                        taint.branch(frame.base, *cond);
                     }
                     let target = if value(state, *cond) != 0 { *then } else { *otherwise };
                     if let Some(step) = self.jump(state, target) {
@@ -211,10 +217,10 @@ impl<'p> Interpreter<'p> {
                 let (mode, rmw) = match self.current(state) {
                     Instr::Cas { expected, read, failure, .. } => {
                         let equal = width.truncate(value(state, *expected)) == answer;
-                        if equal { (*read, rmw) } else { (*failure, RmwKind::None) }
+                        if equal { (*read, rmw) } else { (*failure, RmwKind::Failed) }
                     }
                     Instr::AddUnless { unless, .. } if width.truncate(value(state, *unless)) == answer => {
-                        (mode, RmwKind::None)
+                        (mode, RmwKind::Failed)
                     }
                     Instr::TryLock { .. } if answer != 0 => {
                         (ReadMode::Relaxed, RmwKind::Lock(LockKind::Test))
@@ -316,6 +322,11 @@ impl<'p> Interpreter<'p> {
         }
     }
 
+    /// Whether a choice between values is no data dependency: so in Arm's models.
+    fn picks(&self) -> bool {
+        self.program.dialect == Dialect::AArch64
+    }
+
     fn current(&self, state: &ThreadState) -> &'p Instr {
         let frame = state.frame();
         &self.program.function(frame.function).code[frame.pc as usize]
@@ -360,6 +371,7 @@ impl<'p> Interpreter<'p> {
                     _ => {
                         let new_value = width.truncate(value(state, new));
                         Request::write(at(state, address, size), write, kind, new_value, address, Some(new))
+                            .on_condition(state, expected, self.picks())
                     }
                 }
             }
@@ -606,8 +618,18 @@ impl Request {
         address: Operand,
         data: Option<Operand>,
     ) -> Request {
-        let sources = Sources { address: Some(address), data, old: None };
+        let sources = Sources { address: Some(address), data, ..Sources::default() };
         Request::Emit(Label::Write { access, mode, rmw, value }, sources)
+    }
+
+    /// The write happens only because the value just read equals `expected`.
+    fn on_condition(self, state: &ThreadState, expected: Operand, tracked: bool) -> Request {
+        match self {
+            Request::Emit(label, sources) if tracked => {
+                Request::Emit(label, Sources { condition: Some((expected, state.old_event)), ..sources })
+            }
+            other => other,
+        }
     }
 
     /// The value written was computed from the value just read, where `uses` says so.

@@ -51,8 +51,7 @@ impl<'p> Interpreter<'p> {
                 let target = cases.iter().find(|(case, _)| *case == found).map_or(*default, |case| case.1);
                 if let Some(taint) = &mut state.taint {
                     let base = state.frames.last().map_or(0, |frame| frame.base);
-                    let on = taint.of(base, &[*on]);
-                    taint.ctrl.union_with(&on);
+                    taint.branch(base, *on);
                 }
                 match self.jump(state, target) {
                     Some(step) => return Some(Err(step)),

@@ -28,6 +28,9 @@ pub(crate) struct Sources {
     pub data: Option<Operand>,
     /// The read of the same instruction, where the data was computed from it.
     pub old: Option<u32>,
+    /// What decided whether the event happens, beside the branches: the comparison of a
+    /// compare-and-swap, and the read that it compares.
+    pub condition: Option<(Operand, u32)>,
 }
 
 impl Taint {
@@ -52,8 +55,18 @@ impl Taint {
         if let Some(old) = sources.old {
             data.insert(old);
         }
+        if let Some((operand, read)) = sources.condition {
+            data.pick(&self.of(base, &[operand]));
+            data.pick(&DepSet::single(read));
+        }
         let addr = self.of(base, sources.address.as_slice());
         self.emitted = Dependencies { addr, data, ctrl: self.ctrl.clone() };
+    }
+
+    /// A branch on `operand`: what comes later depends on it by control.
+    pub fn branch(&mut self, base: u32, operand: Operand) {
+        let on = self.of(base, &[operand]);
+        self.ctrl.union_with(&on);
     }
 
     /// The taint of a range of private memory.
