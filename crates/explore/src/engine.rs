@@ -16,6 +16,7 @@
 
 use crate::error::Error;
 use crate::history::{History, Next, Tag};
+use crate::memory;
 use crate::schedule::{Schedule, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
 use porf_consistency::{HappensBefore, MemoryModel, race};
@@ -116,6 +117,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 unreachable!("a thread that can move has an event")
             };
             let label = *label;
+            if loc != Loc::NONE && self.overlaps(loc) {
+                return Err(self.history.mixed(tag, loc));
+            }
             self.statistics.events += 1;
             let start = self.choices.len() as u32;
             let kind = match label {
@@ -159,6 +163,14 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 Tried::Stop => return Ok(ControlFlow::Break(())),
             }
         }
+    }
+
+    /// Whether the graph has an access that overlaps the cell `loc` in part.
+    fn overlaps(&self, loc: Loc) -> bool {
+        self.history.overlapping(loc).iter().any(|&other| {
+            other.as_usize() < self.graph.location_count()
+                && (!self.graph.co(other).is_empty() || self.graph.readers(Ev::INIT, other).next().is_some())
+        })
     }
 
     fn add(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: Tag) -> Ev {
@@ -409,6 +421,13 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             }
             let tag = Tag(self.graph.event(event).tag);
             self.look_for_fault(tag, visitor)?;
+            if self.history.has_allocations()
+                && let Some(error) = memory::check::<M::Hb>(&self.graph, event)
+            {
+                let fault = self.history.fault(self.tag_before(event), error.kind, error.message);
+                let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
+                visitor.visit(Visit::Memory(&execution, &fault, event, error.other))?;
+            }
             if M::Hb::RACES
                 && let Some(other) = race::<M::Hb>(&self.graph, event)
             {

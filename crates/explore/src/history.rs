@@ -11,10 +11,10 @@
 use crate::error::Error;
 use porf_event::{BlockReason, Label, Location, ThreadId, Value};
 use porf_graph::Loc;
-use porf_interp::{Fault, Interpreter, Step, ThreadState};
+use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::FunctionId;
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A thread after some answers: an index into the tree, and what it can do next, in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,12 @@ pub(crate) struct History<'p> {
     nodes: Vec<Node>,
     states: Vec<ThreadState>,
     roots: HashMap<(ThreadId, FunctionId, Value), Tag>,
-    locations: HashMap<u64, Loc>,
+    locations: HashMap<(u64, u8), Loc>,
     cells: Vec<Cell>,
+    /// For each cell, those that it overlaps in part.
+    overlaps: Vec<SmallVec<[Loc; 1]>>,
+    /// All cells by address.
+    by_address: BTreeMap<(u64, u8), Loc>,
     created: HashMap<(ThreadId, u32), ThreadId>,
 }
 
@@ -97,6 +101,8 @@ impl<'p> History<'p> {
             roots: HashMap::new(),
             locations: HashMap::new(),
             cells: Vec::new(),
+            overlaps: Vec::new(),
+            by_address: BTreeMap::new(),
             created: HashMap::new(),
         }
     }
@@ -208,43 +214,77 @@ impl<'p> History<'p> {
         Ok(tag)
     }
 
+    /// A fault of the thread at `tag`, in the instruction that it is at.
+    pub fn fault(&self, tag: Tag, kind: FaultKind, message: String) -> Fault {
+        self.fault_in(&self.states[tag.node()], kind, message)
+    }
+
+    fn fault_in(&self, state: &ThreadState, kind: FaultKind, message: String) -> Fault {
+        let program = self.interp.program();
+        Fault { kind, message, span: state.span(program), stack: state.stack(program) }
+    }
+
     fn bad_address(&self, state: &ThreadState, location: Location) -> Fault {
-        Fault {
-            kind: porf_interp::FaultKind::BadAddress,
-            message: format!("access to {:#x}, which is no variable", location.0),
-            span: state.span(self.interp.program()),
-            stack: state.stack(self.interp.program()),
-        }
+        let message = format!("access to {:#x}, which is no variable", location.0);
+        self.fault_in(state, FaultKind::BadAddress, message)
+    }
+
+    /// Whether the program has memory that comes and goes.
+    #[inline]
+    pub fn has_allocations(&self) -> bool {
+        self.interp.program().image.is_some()
+    }
+
+    /// The cells that share some but not all bytes with a cell.
+    #[inline]
+    pub fn overlapping(&self, loc: Loc) -> &[Loc] {
+        &self.overlaps[loc.as_usize()]
     }
 
     /// The dense number of a location; `None` if there is nothing there.
+    ///
+    /// Cells that overlap are told apart here; no execution may use both.
     fn locate(&mut self, location: Location, size: u8) -> Result<Option<Loc>, Error> {
-        if let Some(&loc) = self.locations.get(&location.0) {
-            if self.cells[loc.as_usize()].size != size {
-                return Err(self.mixed(location, size));
-            }
+        if let Some(&loc) = self.locations.get(&(location.0, size)) {
             return Ok(Some(loc));
         }
         let program = self.interp.program();
-        let Some(global) = program.global_at(location.0) else { return Ok(None) };
-        if location.0 + u64::from(size) > global.address + global.size.max(1) {
-            return Ok(None);
-        }
-        for cell in &self.cells {
-            let (start, end) = (cell.location.0, cell.location.0 + u64::from(cell.size));
-            if start < location.0 + u64::from(size) && location.0 < end {
-                return Err(self.mixed(location, size));
+        let end = location.0 + u64::from(size);
+        // The interpreter knows where the memory of a C program is.
+        if program.image.is_none() {
+            let Some(global) = program.global_at(location.0) else { return Ok(None) };
+            if end > global.address + global.size.max(1) {
+                return Ok(None);
             }
         }
         let loc = Loc(self.cells.len() as u32);
+        let near = self.by_address.range((location.0.saturating_sub(7), 0)..(end, 0));
+        let overlapping: SmallVec<[Loc; 1]> = near
+            .filter(|((start, size), _)| *start + u64::from(*size) > location.0)
+            .map(|(_, other)| *other)
+            .collect();
+        for other in &overlapping {
+            self.overlaps[other.as_usize()].push(loc);
+        }
+        self.overlaps.push(overlapping);
         let initial = program.initial_value(location.0, size);
         self.cells.push(Cell { location, size, initial });
-        self.locations.insert(location.0, loc);
+        self.locations.insert((location.0, size), loc);
+        self.by_address.insert((location.0, size), loc);
         Ok(Some(loc))
     }
 
-    fn mixed(&self, location: Location, size: u8) -> Error {
-        let name = self.interp.program().name_of(location.0, size);
-        Error::Unsupported(format!("accesses of different sizes that overlap at {name}"))
+    /// What to say of a thread whose next access overlaps another one in part.
+    pub fn mixed(&self, tag: Tag, loc: Loc) -> Error {
+        let cell = self.cells[loc.as_usize()];
+        let program = self.interp.program();
+        let name = program.name_of(cell.location.0, cell.size);
+        let state = self.state(tag);
+        let (file, line) = match state.stack(program).first() {
+            Some((function, span)) => (program.file(*function), span.line),
+            None => ("", 0),
+        };
+        let place = if line > 0 { format!(" ({file}:{line})") } else { String::new() };
+        Error::Unsupported(format!("accesses of different sizes that overlap at {name}{place}"))
     }
 }

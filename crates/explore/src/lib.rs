@@ -6,6 +6,7 @@
 mod engine;
 mod error;
 mod history;
+mod memory;
 mod schedule;
 mod visit;
 

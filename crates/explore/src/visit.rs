@@ -15,6 +15,8 @@ pub enum Visit<'v, 'p> {
     Blocked(&'v Execution<'v, 'p>),
     /// A thread did something wrong. The graph is consistent; other threads may not have finished.
     Fault(&'v Execution<'v, 'p>, &'v Fault),
+    /// An access to allocated memory is wrong; the second event, if there is one, makes it so.
+    Memory(&'v Execution<'v, 'p>, &'v Fault, Ev, Ev),
     /// Two accesses race.
     Race(&'v Execution<'v, 'p>, Ev, Ev),
 }

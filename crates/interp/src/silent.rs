@@ -84,8 +84,9 @@ impl<'p> Interpreter<'p> {
             Instr::Block { reason } => return Some(Err(Step::Blocked(*reason))),
             Instr::Fail { kind, message } => Err((*kind, message.to_string())),
             Instr::LoopHead { effects, variables } => {
-                let now = u64::from(state.effects);
-                let same = value(state, (*effects).into()) == now
+                // The upper half remembers where the iteration began: see `ThreadState::waits_since`.
+                let now = u64::from(state.effects) | u64::from(state.events) << 32;
+                let same = value(state, (*effects).into()) as u32 == state.effects
                     && variables.iter().all(|(a, b)| value(state, (*a).into()) == value(state, (*b).into()));
                 if same {
                     return Some(Err(Step::Blocked(BlockReason::Spin)));

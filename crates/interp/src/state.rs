@@ -3,7 +3,7 @@
 use crate::private::Private;
 use crate::taint::Taint;
 use porf_event::{Dependencies, Location, ThreadId, Value};
-use porf_ir::{FunctionId, Image, Program, Reg, Span, Target};
+use porf_ir::{FunctionId, Image, Instr, Program, Reg, Span, Target};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -110,6 +110,18 @@ impl ThreadState {
     pub fn stack(&self, program: &Program) -> Vec<(FunctionId, Span)> {
         let at = |frame: &Frame| (frame.function, program.function(frame.function).spans[frame.pc as usize]);
         self.frames.iter().rev().map(at).collect()
+    }
+
+    /// Of a thread that waits in a loop: the index of the first event of the iteration that it would
+    /// repeat.
+    pub fn waits_since(&self, program: &Program) -> Option<u32> {
+        let frame = self.frames.last()?;
+        match program.function(frame.function).code[frame.pc as usize] {
+            Instr::LoopHead { effects, .. } => {
+                Some((self.registers[(frame.base + effects.0) as usize] >> 32) as u32)
+            }
+            _ => None,
+        }
     }
 
     /// What the thread printed, where output is kept.

@@ -191,7 +191,8 @@ pub fn rwlock_read(tr: &mut Translator<'_>, waits: bool) -> FunctionId {
         let more = a.add(readers, 1);
         let old = a.cas(lock, readers, more);
         let other = a.cmp(CmpOp::Ne, old, readers);
-        a.when(other, |a| a.block(BlockReason::Spin));
+        // It would try again: the execution in which it read the newer value at once is the same.
+        a.when(other, |a| a.block(BlockReason::Assume));
         a.held(HeldOp::Acquire, lock);
         a.give(0);
         a.finish()
@@ -303,7 +304,8 @@ pub fn semaphore_wait(tr: &mut Translator<'_>, waits: bool) -> FunctionId {
         let less = a.bin(BinOp::Sub, count, 1);
         let old = a.cas(semaphore, count, less);
         let other = a.cmp(CmpOp::Ne, old, count);
-        a.when(other, |a| a.block(BlockReason::Spin));
+        // As in `rwlock_read`.
+        a.when(other, |a| a.block(BlockReason::Assume));
         a.give(0);
         a.finish()
     })

@@ -1,0 +1,120 @@
+//! Errors with allocated memory that only the whole execution shows.
+//!
+//! The allocation of an object must happen before every access to it, an access must lie inside the
+//! object, read something that was written, and happen before the object is freed; an object is freed
+//! once. An address names its allocation ([`porf_ir::layout`]), so that only frees are searched for.
+//!
+//! Cost: O(1) for an access to an object that is never freed, O(events) otherwise.
+
+use porf_consistency::HappensBefore;
+use porf_event::{Access, EventId, Label};
+use porf_graph::{Ev, ExecutionGraph};
+use porf_ir::{FaultKind, layout};
+
+/// What is wrong with an event, and the other event that makes it so.
+pub(crate) struct MemoryError {
+    pub kind: FaultKind,
+    pub message: String,
+    pub other: Ev,
+}
+
+/// Looks at an event that is the newest of its thread, with its source or place.
+#[inline]
+pub(crate) fn check<H: HappensBefore>(graph: &ExecutionGraph, event: Ev) -> Option<MemoryError> {
+    match graph.event(event).label {
+        Label::Read { access, .. } | Label::Write { access, .. } => {
+            let allocation = layout::allocation(access.location.0)?;
+            check_access::<H>(graph, event, access, allocation)
+        }
+        Label::Free { location } => check_free::<H>(graph, event, location.0),
+        _ => None,
+    }
+}
+
+fn check_access<H: HappensBefore>(
+    graph: &ExecutionGraph,
+    event: Ev,
+    access: Access,
+    allocation: EventId,
+) -> Option<MemoryError> {
+    let address = access.location.0;
+    let Some((made, start, size)) = allocated(graph, allocation) else {
+        let message = format!("access through {address:#x}, where nothing was allocated");
+        return error(FaultKind::BadAddress, message, Ev::NONE);
+    };
+    if !graph.clock_covers(H::HB, event, made) {
+        let message = "access to memory whose allocation does not happen before it".to_string();
+        return error(FaultKind::BadAddress, message, made);
+    }
+    if address < start || address + u64::from(access.size) > start + size {
+        let offset = address as i64 - start as i64;
+        let bytes = access.size;
+        let message = format!("access of {bytes} bytes at offset {offset} of an object of {size} bytes");
+        return error(FaultKind::OutOfBounds, message, made);
+    }
+    if let Some(free) = frees(graph, allocation).next() {
+        let message = if graph.clock_covers(H::HB, event, free) {
+            "access to memory that was freed"
+        } else {
+            "access to memory that another thread frees at the same time"
+        };
+        return error(FaultKind::UseAfterFree, message.to_string(), free);
+    }
+    if graph.event(event).label.is_read()
+        && graph.rf(event) == Ev::INIT
+        && layout::starts_uninitialised(address)
+    {
+        let message = "read of memory that was never written".to_string();
+        return error(FaultKind::Uninitialised, message, made);
+    }
+    None
+}
+
+fn check_free<H: HappensBefore>(graph: &ExecutionGraph, event: Ev, address: u64) -> Option<MemoryError> {
+    let found = layout::allocation(address).and_then(|allocation| {
+        allocated(graph, allocation).map(|(made, start, _)| (allocation, made, start))
+    });
+    let Some((allocation, made, start)) = found else {
+        return error(FaultKind::BadFree, "free of an address that was not allocated".to_string(), Ev::NONE);
+    };
+    if address != start {
+        let message = format!("free of an address {} bytes inside an object", address as i64 - start as i64);
+        return error(FaultKind::BadFree, message, made);
+    }
+    if !graph.clock_covers(H::HB, event, made) {
+        let message = "free of memory whose allocation does not happen before it".to_string();
+        return error(FaultKind::BadFree, message, made);
+    }
+    if let Some(first) = frees(graph, allocation).find(|free| *free != event) {
+        return error(FaultKind::BadFree, "memory is freed twice".to_string(), first);
+    }
+    let touches = |other: &Ev| {
+        let access = graph.event(*other).label.access();
+        access.is_some_and(|access| layout::allocation(access.location.0) == Some(allocation))
+    };
+    let unordered = |other: &Ev| !graph.clock_covers(H::HB, event, *other);
+    let other = graph.all().filter(touches).find(unordered)?;
+    let message = "memory is freed while another thread uses it".to_string();
+    error(FaultKind::UseAfterFree, message, other)
+}
+
+/// The event that made an object, with the object's address and size.
+fn allocated(graph: &ExecutionGraph, allocation: EventId) -> Option<(Ev, u64, u64)> {
+    let made = graph.find(allocation)?;
+    match graph.event(made).label {
+        Label::Alloc { location, size } => Some((made, location.0, size)),
+        _ => None,
+    }
+}
+
+/// The events that free an object.
+fn frees(graph: &ExecutionGraph, allocation: EventId) -> impl Iterator<Item = Ev> + '_ {
+    graph.all().filter(move |other| match graph.event(*other).label {
+        Label::Free { location } => layout::allocation(location.0) == Some(allocation),
+        _ => false,
+    })
+}
+
+fn error(kind: FaultKind, message: String, other: Ev) -> Option<MemoryError> {
+    Some(MemoryError { kind, message, other })
+}
