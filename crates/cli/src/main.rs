@@ -27,6 +27,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Verify(verb::verify::Args),
     Litmus(verb::litmus::Args),
     Sample(verb::sample::Args),
     /// Compile and link C for `porf sample`
@@ -42,6 +43,7 @@ enum Verb {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.verb {
+        Verb::Verify(args) => verb::verify::run(&args, &cli.options),
         Verb::Litmus(args) => verb::litmus::run(&args, &cli.options),
         Verb::Sample(args) => verb::sample::run(&args, &cli.options),
         Verb::Cc(args) => verb::cc::run(&args, verb::cc::Language::C),

@@ -419,8 +419,6 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             if !event.is_some() {
                 continue;
             }
-            let tag = Tag(self.graph.event(event).tag);
-            self.look_for_fault(tag, visitor)?;
             if self.history.has_allocations()
                 && let Some(error) = memory::check::<M::Hb>(&self.graph, event)
             {
@@ -434,6 +432,8 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
                 visitor.visit(Visit::Race(&execution, other, event))?;
             }
+            // What a wrong value leads to comes after what makes it wrong.
+            self.look_for_fault(Tag(self.graph.event(event).tag), visitor)?;
         }
         ControlFlow::Continue(())
     }

@@ -8,10 +8,12 @@ mod error;
 mod history;
 mod memory;
 mod schedule;
+mod stuck;
 mod visit;
 
 pub use error::Error;
 pub use schedule::Schedule;
+pub use stuck::{Stuck, Waiting};
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
 use porf_consistency::{

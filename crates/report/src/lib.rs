@@ -1,3 +1,5 @@
 //! What people and programs see: one renderer each. No engine, no IO.
 
 pub mod litmus;
+pub mod trace;
+pub mod verify;

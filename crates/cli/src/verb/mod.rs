@@ -4,3 +4,4 @@ pub mod cc;
 pub mod completions;
 pub mod litmus;
 pub mod sample;
+pub mod verify;

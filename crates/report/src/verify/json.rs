@@ -1,0 +1,108 @@
+//! For programs: see docs/report-format.md.
+
+use super::{Answer, Shown};
+use crate::trace::{StackFrame, Trace, TraceEvent};
+use porf_verdict::{Coverage, Verdict, Violation};
+use serde_json::{Value, json};
+
+/// The object that `verify --format json` prints.
+pub fn json(answer: &Answer) -> Value {
+    let mut object = json!({
+        "schema": 1,
+        "command": "verify",
+        "file": answer.files.first(),
+        "files": answer.files,
+        "model": answer.model,
+        "equivalence": answer.equivalence,
+        "verdict": answer.verdict.word(),
+        "executions": answer.executions,
+        "blocked": answer.blocked,
+        "events": answer.events,
+        "seconds": { "frontend": answer.frontend_seconds, "explore": answer.explore_seconds },
+    });
+    match &answer.verdict {
+        Verdict::Safe(Coverage::Bounded { unroll }) => {
+            object["coverage"] = json!({ "kind": "bounded", "unroll": unroll });
+        }
+        Verdict::Safe(_) => object["coverage"] = json!({ "kind": "exhaustive" }),
+        Verdict::Inconclusive(limit) => object["limit"] = json!(limit.to_string()),
+        Verdict::Violated(violation) => {
+            let mut found = violation_json(violation);
+            if let Some(shown) = &answer.violation {
+                found["stack"] = stack(&shown.stack);
+                found["related"] = related(shown);
+                found["witness"] = trace(&shown.trace);
+            }
+            object["violation"] = found;
+        }
+    }
+    object
+}
+
+/// A witness file: what to run and what to answer, for `porf replay`.
+pub fn witness(answer: &Answer) -> Option<Value> {
+    let Verdict::Violated(violation) = &answer.verdict else { return None };
+    let shown = answer.violation.as_ref()?;
+    Some(json!({
+        "schema": 1,
+        "kind": "witness",
+        "files": answer.files,
+        "flags": answer.flags,
+        "entry": answer.entry,
+        "model": answer.model,
+        "violation": violation_json(violation),
+        "execution": trace(&shown.trace),
+    }))
+}
+
+fn violation_json(violation: &Violation) -> Value {
+    json!({
+        "kind": violation.kind.word(),
+        "message": violation.message,
+        "location": violation.location.as_ref().map(|location| {
+            json!({ "file": location.file, "line": location.line, "column": location.column })
+        }),
+    })
+}
+
+fn related(shown: &Shown) -> Value {
+    let one =
+        |related: &super::Related| json!({ "message": related.message, "stack": stack(&related.stack) });
+    shown.related.iter().map(one).collect()
+}
+
+fn stack(frames: &[StackFrame]) -> Value {
+    let frames = frames.iter().filter(|frame| frame.location.line > 0);
+    frames
+        .map(|frame| {
+            let location = &frame.location;
+            json!({ "function": frame.function, "file": location.file, "line": location.line, "column": location.column })
+        })
+        .collect()
+}
+
+fn trace(trace: &Trace) -> Value {
+    let threads: Value = trace
+        .threads
+        .iter()
+        .map(|thread| json!({ "id": thread.id.to_string(), "runs": thread.name }))
+        .collect();
+    json!({ "threads": threads, "events": trace.events.iter().map(event).collect::<Value>() })
+}
+
+fn event(event: &TraceEvent) -> Value {
+    let mut object = json!({
+        "id": event.id.to_string(),
+        "label": event.label.to_string(),
+        "text": event.describe(),
+        "answer": event.answer,
+    });
+    if let Some(rf) = event.rf {
+        object["rf"] = json!(rf.to_string());
+    }
+    if let Some(frame) = event.source() {
+        object["file"] = json!(frame.location.file);
+        object["line"] = json!(frame.location.line);
+    }
+    object
+}

@@ -1,0 +1,61 @@
+//! The answer of `porf verify`: text, JSON, DOT, SARIF, witnesses.
+
+mod dot;
+mod json;
+mod sarif;
+mod text;
+
+pub use dot::dot;
+pub use json::{json, witness};
+pub use sarif::sarif;
+pub use text::text;
+
+use crate::trace::{StackFrame, Trace};
+use porf_event::EventId;
+use porf_verdict::Verdict;
+
+/// Everything that is known when a verification ends.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub files: Vec<String>,
+    pub flags: Vec<String>,
+    pub entry: String,
+    pub model: String,
+    pub equivalence: String,
+    pub verdict: Verdict,
+    pub executions: u64,
+    pub blocked: u64,
+    pub events: u64,
+    pub frontend_seconds: f64,
+    pub explore_seconds: f64,
+    pub violation: Option<Shown>,
+}
+
+/// How a violation comes about.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The calls that lead to it, innermost first.
+    pub stack: Vec<StackFrame>,
+    /// The other side: the second access of a race, the free, the lock that is held.
+    pub related: Vec<Related>,
+    pub trace: Trace,
+    /// Events to point out.
+    pub marked: Vec<EventId>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Related {
+    pub message: String,
+    pub stack: Vec<StackFrame>,
+}
+
+impl Shown {
+    /// The innermost call that has a source line.
+    pub fn source(&self) -> Option<&StackFrame> {
+        source(&self.stack)
+    }
+}
+
+pub fn source(stack: &[StackFrame]) -> Option<&StackFrame> {
+    stack.iter().find(|frame| frame.location.line > 0)
+}

@@ -1,0 +1,63 @@
+//! SARIF 2.1.0, which code hosting sites show beside the code.
+
+use super::{Answer, source};
+use crate::trace::StackFrame;
+use porf_verdict::Verdict;
+use serde_json::{Value, json};
+
+pub fn sarif(answer: &Answer) -> Value {
+    let mut results = Vec::new();
+    let mut rules = Vec::new();
+    if let Verdict::Violated(violation) = &answer.verdict {
+        let rule = violation.kind.word();
+        rules.push(json!({ "id": rule }));
+        let mut result = json!({
+            "ruleId": rule,
+            "level": "error",
+            "message": { "text": format!("{} (model {})", violation.message, answer.model) },
+        });
+        if let Some(shown) = &answer.violation {
+            result["locations"] = shown.source().map(|frame| place(frame, None)).into_iter().collect();
+            result["relatedLocations"] = shown
+                .related
+                .iter()
+                .filter_map(|related| {
+                    source(&related.stack).map(|frame| place(frame, Some(&related.message)))
+                })
+                .collect();
+            let steps: Value = shown
+                .trace
+                .events
+                .iter()
+                .filter_map(|event| {
+                    let frame = event.source()?;
+                    let text = format!("{} {}", event.id, event.describe());
+                    Some(json!({ "location": place(frame, Some(&text)) }))
+                })
+                .collect();
+            result["codeFlows"] = json!([{ "threadFlows": [{ "locations": steps }] }]);
+        }
+        results.push(result);
+    }
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "porf", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "results": results,
+        }],
+    })
+}
+
+fn place(frame: &StackFrame, message: Option<&str>) -> Value {
+    let mut place = json!({
+        "physicalLocation": {
+            "artifactLocation": { "uri": frame.location.file },
+            "region": { "startLine": frame.location.line, "startColumn": frame.location.column.max(1) },
+        },
+    });
+    if let Some(message) = message {
+        place["message"] = json!({ "text": message });
+    }
+    place
+}

@@ -1,0 +1,188 @@
+//! For people: a diagnostic in the source, then the execution, one column per thread.
+
+use super::{Answer, Related, Shown, source};
+use crate::trace::{StackFrame, Trace};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use porf_verdict::{Verdict, Violation};
+use std::fmt::{self, Write};
+
+/// The whole answer. `read` gives the text of a source file.
+pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut out = String::new();
+    match &answer.verdict {
+        Verdict::Safe(coverage) => {
+            let _ = writeln!(out, "safe under {}: {coverage}", answer.model);
+        }
+        Verdict::Inconclusive(limit) => {
+            let _ = writeln!(out, "inconclusive under {}: {limit}", answer.model);
+        }
+        Verdict::Violated(violation) => {
+            let _ = writeln!(out, "violated under {}: {}", answer.model, violation.kind.word());
+            if let Some(shown) = &answer.violation {
+                diagnostic(&mut out, violation, shown, color, width, read);
+                let _ = writeln!(out, "how it happens:\n");
+                columns(&mut out, &shown.trace, &shown.marked, width);
+                out.push('\n');
+            }
+        }
+    }
+    let _ = writeln!(
+        out,
+        "{} executions, {} blocked, {} events; front end {:.3} s, exploration {:.3} s",
+        answer.executions, answer.blocked, answer.events, answer.frontend_seconds, answer.explore_seconds
+    );
+    out
+}
+
+fn diagnostic(
+    out: &mut String,
+    violation: &Violation,
+    shown: &Shown,
+    color: bool,
+    width: usize,
+    read: &dyn Fn(&str) -> Option<String>,
+) {
+    let main = Located::new(violation.message.clone(), "here", &shown.stack, &[], read);
+    let mut all = vec![main];
+    for Related { message, stack } in &shown.related {
+        let (Some(here), Some(there)) = (shown.source(), source(stack)) else { continue };
+        // In the same file it is a second label of the same snippet.
+        if here.location.file == there.location.file {
+            let text = all[0].text.clone();
+            if let Some(span) = text.as_deref().and_then(|text| span(text, there)) {
+                all[0].labels.push(LabeledSpan::new_with_span(Some(message.clone()), span));
+            }
+        } else {
+            all.push(Located::new(message.clone(), "here", stack, &[], read));
+        }
+    }
+    let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(width).with_links(false);
+    for diagnostic in &all {
+        let _ = handler.render_report(out, diagnostic);
+    }
+    let calls = |out: &mut String, what: &str, stack: &[StackFrame]| {
+        let frames: Vec<&StackFrame> = stack.iter().filter(|frame| frame.location.line > 0).collect();
+        if frames.len() > 1 {
+            let _ = writeln!(out, "{what}:");
+            for frame in frames {
+                let _ = writeln!(out, "    {} at {}", frame.function, frame.location);
+            }
+        }
+    };
+    calls(out, "called from", &shown.stack);
+    for related in &shown.related {
+        calls(out, &format!("{}, called from", related.message), &related.stack);
+    }
+}
+
+/// The events, top to bottom in an order that explains them, each in its thread's column.
+fn columns(out: &mut String, trace: &Trace, marked: &[porf_event::EventId], width: usize) {
+    let count = trace.threads.len().max(1);
+    let cells: Vec<(usize, String)> = trace
+        .events
+        .iter()
+        .map(|event| {
+            let column = trace.threads.iter().position(|thread| thread.id == event.id.thread).unwrap_or(0);
+            let mark = if marked.contains(&event.id) { "► " } else { "" };
+            let line = event.source().map_or(String::new(), |frame| format!("{}: ", frame.location.line));
+            let from = match event.rf {
+                Some(source) => format!(" ← {source}"),
+                None => String::new(),
+            };
+            (column, format!("{mark}{line}{}{from}", event.describe()))
+        })
+        .collect();
+    let longest = cells.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+    // Columns share the width; long cells get at least a readable part of it.
+    let each = (width.saturating_sub(8) / count).clamp(18, longest.max(18) + 2);
+    let _ = write!(out, "        ");
+    for thread in &trace.threads {
+        let _ = write!(out, "{:each$}", clip(&format!("{} {}", thread.id, thread.name), each - 1));
+    }
+    out.push('\n');
+    for (event, (column, text)) in trace.events.iter().zip(cells) {
+        let _ = writeln!(
+            out,
+            "{:7} {:indent$}{}",
+            event.id.to_string(),
+            "",
+            if column + 1 == count { text } else { clip(&text, width.saturating_sub(8 + column * each)) },
+            indent = column * each
+        );
+    }
+}
+
+fn clip(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_string();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// A message about a place in a source file.
+#[derive(Debug)]
+struct Located {
+    message: String,
+    labels: Vec<LabeledSpan>,
+    text: Option<String>,
+    source: Option<NamedSource<String>>,
+}
+
+impl Located {
+    fn new(
+        message: String,
+        label: &str,
+        stack: &[StackFrame],
+        _others: &[Related],
+        read: &dyn Fn(&str) -> Option<String>,
+    ) -> Located {
+        let frame = source(stack);
+        let text = frame.and_then(|frame| read(&frame.location.file));
+        let labels = match (frame, &text) {
+            (Some(frame), Some(text)) => span(text, frame)
+                .map(|span| LabeledSpan::new_primary_with_span(Some(label.to_string()), span))
+                .into_iter()
+                .collect(),
+            _ => Vec::new(),
+        };
+        let source = frame
+            .zip(text.clone())
+            .map(|(frame, text)| NamedSource::new(&frame.location.file, text).with_language("C"));
+        let message = match (frame, &source) {
+            (Some(frame), None) => format!("{message} ({})", frame.location),
+            _ => message,
+        };
+        Located { message, labels, text, source }
+    }
+}
+
+impl fmt::Display for Located {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Located {}
+
+impl Diagnostic for Located {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_ref().map(|source| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.labels.iter().cloned()))
+    }
+}
+
+/// From the place to the end of what stands there, in bytes: a word, or one character.
+fn span(text: &str, frame: &StackFrame) -> Option<(usize, usize)> {
+    let line = frame.location.line as usize;
+    let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
+    let content = text.get(start..)?.lines().next()?;
+    let column = (frame.location.column.max(1) as usize - 1).min(content.len());
+    let column = if frame.location.column == 0 { content.len() - content.trim_start().len() } else { column };
+    let rest = content.get(column..)?;
+    let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    Some((start + column, if frame.location.column == 0 { rest.trim_end().len() } else { word.max(1) }))
+}
