@@ -83,11 +83,12 @@ impl<'m> Evaluator<'m> {
 
     /// Takes the fixed part of an execution. False if it is inconsistent whatever rf and co are.
     pub fn bind(&mut self, structure: &dyn Structure) -> Result<bool, Diagnostic> {
-        if !self.program.as_ref().is_some_and(|program| program.fits(structure)) {
+        let same = self.program.as_ref().is_some_and(|program| program.fits(structure));
+        if !same {
             self.program = Some(self.model.program(structure)?);
         }
         let program = self.program.clone().expect("just set");
-        self.slots.reset(structure.len(), program.nodes.iter().map(|node| node.kind));
+        self.slots.reset(structure.len(), program.nodes.iter().map(|node| node.kind), same);
         (self.rf, self.co) = (None, None);
         for (id, node) in program.nodes.iter().enumerate() {
             let id = id as NodeId;
@@ -107,12 +108,6 @@ impl<'m> Evaluator<'m> {
         self.failed = [None; 3];
         self.failed[0] = self.run(&program, &program.stages[0])?;
         Ok(self.failed[0].is_none())
-    }
-
-    /// Whether the model, on structures like the one bound, forbids every incoherent execution: one with a cycle in
-    /// po-loc | rf | co | fr. Then these need not be tried. False when that is not plain from the axioms.
-    pub fn implies_coherence(&self) -> bool {
-        self.program().implies_coherence()
     }
 
     /// Whether any answer depends on co.

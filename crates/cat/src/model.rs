@@ -4,13 +4,16 @@ use std::{
     collections::{HashMap, HashSet},
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
+
+use porf_relation::{EventSet, Relation};
 
 use crate::{
     ast::{File, Name, Statement, StatementKind},
-    builtin,
+    builtin, defaults,
     diagnostic::{Diagnostic, Span},
+    node::Kind,
     parser::parse,
     program::Program,
     statement::names_in,
@@ -30,6 +33,15 @@ pub struct Model {
     variants: Vec<String>,
     /// Compiled for the sets of names that executions so far defined.
     programs: Mutex<Vec<Arc<Program>>>,
+    facts: OnceLock<Facts>,
+}
+
+/// What is known of a model without an execution at hand.
+#[derive(Clone, Copy, Default)]
+struct Facts {
+    coherence: bool,
+    atomicity: bool,
+    dependencies: bool,
 }
 
 impl Model {
@@ -76,6 +88,35 @@ impl Model {
     pub fn enable(&mut self, variant: &str) {
         self.variants.push(variant.to_owned());
         self.programs.get_mut().expect("no compilation panics").clear();
+        self.facts = OnceLock::new();
+    }
+
+    /// Whether the model forbids every incoherent execution, one with a cycle in po-loc | rf | co | fr, so that these
+    /// need not be tried. False when that is not plain from the axioms.
+    pub fn implies_coherence(&self) -> bool {
+        self.facts().coherence
+    }
+
+    /// Whether the model forbids rmw & (fre ; coe). False when that is not plain from the axioms.
+    pub fn implies_atomicity(&self) -> bool {
+        self.facts().atomicity
+    }
+
+    /// Whether any answer depends on addr, data or ctrl.
+    pub fn needs_dependencies(&self) -> bool {
+        self.facts().dependencies
+    }
+
+    fn facts(&self) -> Facts {
+        *self.facts.get_or_init(|| match Program::compile(self, &Nominal) {
+            Ok(program) => Facts {
+                coherence: program.implies_coherence(),
+                atomicity: program.implies_atomicity(),
+                dependencies: DEPENDENCIES.iter().any(|name| program.uses(name)),
+            },
+            // The error shows again, and is reported, when an execution is bound.
+            Err(_) => Facts { dependencies: true, ..Facts::default() },
+        })
     }
 
     /// The model compiled for executions that define the names that `structure` defines.
@@ -107,6 +148,7 @@ impl Model {
             names: HashSet::new(),
             variants: vec!["lkmmv2".into()],
             programs: Mutex::new(Vec::new()),
+            facts: OnceLock::new(),
         };
         model.add_builtin("stdlib.cat", None)?;
         if let Some((file, source)) = bell {
@@ -177,6 +219,37 @@ impl Model {
 
     pub(crate) fn variants(&self) -> &[String] {
         &self.variants
+    }
+}
+
+/// An execution without events in which every name is defined: what a model can ask for.
+struct Nominal;
+
+const BASE_SETS: &[&str] = &["R", "W", "M", "IW"];
+const BASE_RELATIONS: &[&str] = &["po", "loc", "int", "ext", "same-value"];
+const DEPENDENCIES: &[&str] =
+    &["addr", "data", "ctrl", "pick-addr-dep", "pick-data-dep", "pick-ctrl-dep", "pick-dep"];
+
+impl Structure for Nominal {
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn set(&self, name: &str) -> Option<EventSet> {
+        (self.kind(name) == Some(Kind::Set)).then(|| EventSet::empty(0))
+    }
+
+    fn relation(&self, name: &str) -> Option<Relation> {
+        (self.kind(name) == Some(Kind::Relation)).then(|| Relation::empty(0))
+    }
+
+    fn kind(&self, name: &str) -> Option<Kind> {
+        let relations = [BASE_RELATIONS, DEPENDENCIES, defaults::EMPTY_RELATIONS];
+        if [BASE_SETS, defaults::EMPTY_SETS].concat().contains(&name) {
+            Some(Kind::Set)
+        } else {
+            relations.concat().contains(&name).then_some(Kind::Relation)
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! for each rf, stage 2 once for each co, stage 3 + i once for each value of the i-th further choice. A failing
 //! test ends its stage at once. Flags come last, for consistent executions only.
 
-mod coherence;
+mod facts;
 
 use std::collections::HashMap;
 

@@ -23,9 +23,9 @@ impl<'m> CatJudge<'m> {
             possible: false,
             outcome: Outcome::default(),
             error: None,
-            coherence: Model::builtin(model.name()).is_some() && model.name() != "wrc11",
-            atomicity: Model::builtin(model.name()).is_some() && model.name() != "wrc11",
-            dependencies: !["sc", "tso", "pso", "ra", "sra", "rc11", "wrc11"].contains(&model.name()),
+            coherence: model.implies_coherence(),
+            atomicity: model.implies_atomicity(),
+            dependencies: model.needs_dependencies(),
         }
     }
 

@@ -1,44 +1,80 @@
-//! Does a model imply coherence, and does it look at co at all? Read off its compiled form.
+//! What follows from a model, read off its compiled form.
 //!
-//! Claim: a yes is proved, a no means nothing. Coherence is acyclic(po-loc | rf | co | fr), for a total co.
-//! Two shapes of axioms give it:
+//! Claim: a yes is proved, a no means nothing.
+//!
+//! Coherence is acyclic(po-loc | rf | co | fr), for a total co. Two shapes of axioms give it:
 //! - `acyclic r` with r above po-loc, rf, co and fr;
 //! - `irreflexive h ; e` with h above po-loc and e above (rf | co | fr)+: by Alglave, "A formal hierarchy of weak
 //!   memory models", FMSD 2012, a cycle of po-loc and communications has a sub-cycle of one po-loc step and one
 //!   chain of communications.
+//!
+//! Atomicity is empty(rmw & (fre ; coe)): an axiom `empty rmw & r` with r above fre ; coe gives it.
 
-use super::Program;
+use super::{Program, Step};
 use crate::{
     ast::{Property, Require},
-    node::{CO, NodeId, Op},
+    node::{CO, CompiledTest, NodeId, Op, operands},
 };
 
 impl Program {
     /// Whether every execution that passes the tests is coherent.
     pub fn implies_coherence(&self) -> bool {
-        implies_coherence(self)
+        self.axioms().any(|(property, id)| match (property, &self.nodes[id as usize].op) {
+            (Property::Acyclic, _) => Atom::ALL.iter().all(|&atom| above(self, id, atom)),
+            (Property::Irreflexive, &Op::Compose(h, e)) => {
+                above(self, h, Atom::PoLoc) && communications(self, e)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether in every execution that passes the tests no foreign write comes between the two halves of an update.
+    pub fn implies_atomicity(&self) -> bool {
+        let between = |id: NodeId| match self.nodes[id as usize].op {
+            Op::Compose(a, b) => external(self, a, Atom::Fr) && external(self, b, Atom::Co),
+            _ => false,
+        };
+        self.axioms().any(|(property, id)| match (property, &self.nodes[id as usize].op) {
+            (Property::Empty, &Op::Intersection(a, b)) => {
+                (is_rmw(self, a) && between(b)) || (is_rmw(self, b) && between(a))
+            }
+            _ => false,
+        })
     }
 
     /// Whether consistency, flags or undefined behaviour depend on co.
     pub fn depends_on_co(&self) -> bool {
         self.tests.iter().any(|test| self.nodes[test.node as usize].mask & CO != 0)
     }
-}
 
-fn implies_coherence(program: &Program) -> bool {
-    program.tests.iter().filter(|test| test.require == Require::Check && !test.negated).any(|test| match test
-        .property
-    {
-        Property::Acyclic => {
-            let r = test.node;
-            Atom::ALL.iter().all(|&atom| above(program, r, atom))
+    /// Whether any answer depends on a base relation or set of this name.
+    pub fn uses(&self, name: &str) -> bool {
+        let scheduled = self.stages.iter().chain([&self.late]);
+        scheduled.flatten().any(|step| self.reads(step, name))
+            || self.choices.iter().flat_map(|choice| &choice.needs).any(|&id| is_base(self, id, name))
+    }
+
+    fn reads(&self, step: &Step, name: &str) -> bool {
+        match step {
+            Step::Node(id) => {
+                let mut found = false;
+                match &self.nodes[*id as usize].op {
+                    Op::Dynamic(index) => {
+                        found = self.dynamics[*index].needs.iter().any(|&need| is_base(self, need, name));
+                    }
+                    op => operands(op, |need| found |= is_base(self, need, name)),
+                }
+                found
+            }
+            Step::Fix(_, body) => body.iter().any(|step| self.reads(step, name)),
+            Step::Test(test) => is_base(self, self.tests[*test].node, name),
         }
-        Property::Irreflexive => match program.nodes[test.node as usize].op {
-            Op::Compose(h, e) => above(program, h, Atom::PoLoc) && communications(program, e),
-            _ => false,
-        },
-        Property::Empty => false,
-    })
+    }
+
+    fn axioms(&self) -> impl Iterator<Item = (Property, NodeId)> + '_ {
+        let plain = |test: &&CompiledTest| test.require == Require::Check && !test.negated;
+        self.tests.iter().filter(plain).map(|test| (test.property, test.node))
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,6 +130,18 @@ fn above(program: &Program, id: NodeId, atom: Atom) -> bool {
     }
 }
 
+/// Whether a relation contains what of the atom goes between threads.
+fn external(program: &Program, id: NodeId, atom: Atom) -> bool {
+    above(program, id, atom)
+        || match program.nodes[id as usize].op {
+            Op::Intersection(a, b) => {
+                (is_base(program, a, "ext") && above(program, b, atom))
+                    || (is_base(program, b, "ext") && above(program, a, atom))
+            }
+            _ => false,
+        }
+}
+
 /// Whether the union holds the internal and the external half of the atom.
 fn halves(program: &Program, parts: &[NodeId], atom: Atom) -> bool {
     let half = |side: &str| {
@@ -110,6 +158,13 @@ fn halves(program: &Program, parts: &[NodeId], atom: Atom) -> bool {
 
 fn is_base(program: &Program, id: NodeId, name: &str) -> bool {
     matches!(&program.nodes[id as usize].op, Op::Base(other) if &**other == name)
+}
+
+/// Whether a relation contains all updates.
+fn is_rmw(program: &Program, id: NodeId) -> bool {
+    let Op::Union(parts) = &program.nodes[id as usize].op else { return is_base(program, id, "rmw") };
+    let has = |name: &str| parts.iter().any(|&part| is_base(program, part, name));
+    has("rmw") || (has("amo") && has("lxsx"))
 }
 
 fn is_identity(program: &Program, id: NodeId) -> bool {
