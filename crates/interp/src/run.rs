@@ -16,6 +16,10 @@ use porf_ir::{AllocKind, FunctionId, Instr, Operand, Program, Reg, Region, Width
 use smallvec::SmallVec;
 use std::sync::Mutex;
 
+/// Phases of Arm's `CAS` after its choice: see `deliver_arm_cas`.
+const FROM_REGISTER: u8 = 2;
+const WRITE_BACK: u8 = 3;
+
 /// How deep calls may nest.
 pub const MAX_FRAMES: usize = 10_000;
 /// How many instructions a thread may run without a visible event.
@@ -217,7 +221,12 @@ impl<'p> Interpreter<'p> {
                 let (mode, rmw) = match self.current(state) {
                     Instr::Cas { expected, read, failure, .. } => {
                         let equal = width.truncate(value(state, *expected)) == answer;
-                        if equal { (*read, rmw) } else { (*failure, RmwKind::Failed) }
+                        match equal {
+                            true => (*read, rmw),
+                            // It may still write the old value back.
+                            false if self.picks() => (*failure, rmw),
+                            false => (*failure, RmwKind::Failed),
+                        }
                     }
                     Instr::AddUnless { unless, .. } if width.truncate(value(state, *unless)) == answer => {
                         (mode, RmwKind::Failed)
@@ -246,6 +255,9 @@ impl<'p> Interpreter<'p> {
             Instr::LoadExclusive { dst, address, size, .. } => {
                 state.exclusive = Some((Location(value(state, *address)), *size));
                 finish(state, *dst, Width::of_bytes(*size).truncate(answer), read);
+            }
+            Instr::Cas { dst, expected, weak: false, .. } if state.phase != 0 && self.picks() => {
+                self.deliver_arm_cas(state, *dst, *expected, answer);
             }
             Instr::Rmw { dst, op, operand, size, .. } => match state.phase {
                 0 => remember(state, answer),
@@ -327,6 +339,30 @@ impl<'p> Interpreter<'p> {
         self.program.dialect == Dialect::AArch64
     }
 
+    /// Arm's `CAS` after its read leaves two things open, by a choice of 0 or 1: where it succeeds,
+    /// whether the result comes from the register with the expected value or from memory; where it
+    /// fails, whether it writes the old value back.
+    fn deliver_arm_cas(&self, state: &mut ThreadState, dst: Reg, expected: Operand, answer: Value) {
+        if state.phase == 1 {
+            state.phase = if answer == 0 { FROM_REGISTER } else { WRITE_BACK };
+            return;
+        }
+        state.effects += 1;
+        let equal = value(state, expected) == state.old;
+        let read = DepSet::single(state.old_event);
+        let taint = state.taint.as_ref().map(|taint| {
+            let register = taint.of(state.frame().base, &[expected]);
+            let (mut data, condition) = match state.phase {
+                FROM_REGISTER if equal => (register, read),
+                _ => (read, register),
+            };
+            data.pick(&condition);
+            data
+        });
+        let old = state.old;
+        finish(state, dst, old, taint.unwrap_or_default());
+    }
+
     fn current(&self, state: &ThreadState) -> &'p Instr {
         let frame = state.frame();
         &self.program.function(frame.function).code[frame.pc as usize]
@@ -363,6 +399,12 @@ impl<'p> Interpreter<'p> {
                 match state.phase {
                     // The mode depends on the value: `settle` tells the truth once that is known.
                     0 => Request::read(at(state, address, size), read.max(failure), kind, address),
+                    1 if self.picks() => Request::plain(Label::Choice { options: 2, chosen: 0 }),
+                    WRITE_BACK if !equal => {
+                        Request::write(at(state, address, size), write, kind, state.old, address, None)
+                            .using_old(state, true)
+                            .on_condition(state, expected, true)
+                    }
                     _ if !equal => {
                         finish_old(state, dst);
                         Request::Skip
