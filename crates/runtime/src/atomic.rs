@@ -130,6 +130,7 @@ pub unsafe fn store(address: usize, size: usize, order: Order, value: u128) {
         let location = locate(address, size);
         let w = world();
         let now = w.engine.now(w.current);
+        w.changed();
         w.engine.store(w.current, location, order, value);
         write_native(address, size, value);
         check(address, size, Kind::AtomicWrite, now);
@@ -145,6 +146,7 @@ pub unsafe fn update(address: usize, size: usize, order: Order, change: impl Fn(
         let old = w.engine.rmw(w.current, location, order, &mut w.scheduler, &change);
         let mut kind = Kind::AtomicRead;
         if let Update::Write(new) = change(old) {
+            w.changed();
             write_native(address, size, new);
             kind = Kind::AtomicWrite;
         }

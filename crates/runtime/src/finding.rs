@@ -65,6 +65,25 @@ pub fn deadlock(w: &mut World) {
     }
 }
 
+/// Threads run, but none of them changes anything.
+pub fn livelock(w: &mut World) {
+    let live: Vec<u32> = (0..w.fiber_count as u32)
+        .filter(|&thread| w.fibers[thread as usize].state != State::Finished)
+        .collect();
+    let mut tops: Vec<u64> = Vec::new();
+    for &thread in &live {
+        let mut top = 0;
+        call::stack_of(w, thread, 0, |pc| top = if top == 0 { pc } else { top });
+        tops.push(top as u64);
+    }
+    tops.sort_unstable();
+    let message = "threads run, but for a million steps none stores anything";
+    let Some(index) = record(w, kind::LIVELOCK, hash(kind::LIVELOCK, &tops), message) else { return };
+    for &thread in live.iter().take(MAX_STACKS) {
+        add_stack(w, index, thread, 0, 0xff);
+    }
+}
+
 /// Something the running thread did or suffered.
 #[cold]
 pub fn event(w: &mut World, what: u32, pc: usize, message: &str) {
@@ -147,6 +166,9 @@ fn record(w: &mut World, what: u32, key: u64, message: &str) -> Option<usize> {
     }
     let execution = w.execution + 1;
     let shared = w.shared();
+    if shared.progress.last_violating.swap(execution, Ordering::Relaxed) != execution {
+        shared.progress.violating.fetch_add(1, Ordering::Relaxed);
+    }
     let count = shared.progress.finding_count.load(Ordering::Relaxed) as usize;
     if let Some(known) = shared.findings[..count].iter_mut().find(|finding| finding.key == key) {
         if known.last_execution != execution {

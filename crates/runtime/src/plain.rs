@@ -120,6 +120,7 @@ pub unsafe fn complete_pending() {
                 let value = atomic::read_native(address, size);
                 let location = atomic::location_for_pending_store(address, size);
                 let now = w.engine.now(w.current);
+                w.changed();
                 w.engine.store(w.current, location, order, value);
                 atomic::check(address, size, Kind::AtomicWrite, now);
             }

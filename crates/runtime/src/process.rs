@@ -21,6 +21,8 @@ pub enum Outcome {
     Exited(i32),
     Aborted,
     Deadlock,
+    /// No thread changed anything for long.
+    Livelock,
     /// The step limit.
     CutOff,
     /// More threads than lenders: to be run again with more.

@@ -224,7 +224,7 @@ impl Snapshot {
             if !writable
                 || shared
                 || sys::OWN.contains(&start)
-                || start >= heap::START && start < heap::START + (1 << 40)
+                || (heap::START..heap::START + (1 << 40)).contains(&start)
             {
                 continue;
             }

@@ -76,12 +76,14 @@ impl World {
     }
 
     pub fn acquire_from(&mut self, index: usize) {
+        self.changed();
         let view = &self.syncs[index].view;
         self.engine.acquire(self.current, view);
         self.refresh();
     }
 
     pub fn release_to(&mut self, index: usize) {
+        self.changed();
         self.engine.release(self.current, &mut self.syncs[index].view);
         self.refresh();
     }

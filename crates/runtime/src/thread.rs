@@ -44,6 +44,7 @@ fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool) {
         fiber.stack = sys::map(STACK) as usize;
         w.fibers.push(fiber);
     }
+    w.changed();
     let thread = w.engine.create_thread(w.current);
     debug_assert_eq!(thread as usize, index);
     w.fiber_count += 1;
@@ -88,6 +89,7 @@ fn finish(result: usize) -> ! {
     // SAFETY: running.
     let w = unsafe { world() };
     let current = w.current;
+    w.changed();
     w.engine.finish_thread(current);
     let fiber = w.fiber();
     fiber.result = result;
@@ -115,9 +117,8 @@ fn finish(result: usize) -> ! {
 
 /// What the thread asked to be done at its end: C++ thread_local destructors, then thread-specific data.
 fn run_destructors() {
-    loop {
-        // SAFETY: running; reacquired after each call.
-        let Some((function, object)) = (unsafe { world() }).fiber().destructors.pop() else { break };
+    // SAFETY: running; reacquired after each call.
+    while let Some((function, object)) = unsafe { world() }.fiber().destructors.pop() {
         // SAFETY: registered as such a function.
         let function: extern "C" fn(usize) = unsafe { std::mem::transmute(function) };
         function(object);

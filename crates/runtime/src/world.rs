@@ -150,6 +150,8 @@ pub struct World {
     pub location_sizes: Vec<u8>,
     pub steps: u64,
     pub max_steps: u64,
+    /// The step at which something last changed: a store, a lock, a thread, the clock read.
+    pub last_change: u64,
     /// Steps in a row by the current thread.
     pub run_length: u32,
     /// Virtual time, nanoseconds since the execution began.
@@ -169,6 +171,10 @@ pub struct World {
     /// The execution only collects the stack of a known race.
     pub is_replay: bool,
 }
+
+/// So many steps in which threads only look at things are a livelock: every load has by then returned
+/// everything it may.
+const QUIET_STEPS: u64 = 1_000_000;
 
 /// One visible operation costs so much virtual time.
 const STEP_TIME: u64 = 100;
@@ -194,7 +200,14 @@ impl World {
         unsafe { (*HOT.get()).now = self.engine.now(self.current) };
     }
 
+    /// Somebody made progress.
+    #[inline]
+    pub fn changed(&mut self) {
+        self.last_change = self.steps;
+    }
+
     pub fn wake(&mut self, thread: u32) {
+        self.changed();
         let fiber = &mut self.fibers[thread as usize];
         if fiber.state == State::Blocked {
             fiber.state = State::Runnable;
@@ -240,6 +253,10 @@ pub fn visible(step: Step) {
     w.time += STEP_TIME;
     if w.steps & 0xfff == 0 {
         w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
+        if w.steps - w.last_change > QUIET_STEPS && process::is_sampling() {
+            finding::livelock(w);
+            process::finish(process::Outcome::Livelock);
+        }
     }
     if w.steps >= w.max_steps {
         process::finish(process::Outcome::CutOff);
@@ -380,6 +397,7 @@ pub fn init(shared: *mut Shared) {
             location_sizes: Vec::new(),
             steps: 0,
             max_steps: options.max_steps,
+            last_change: 0,
             run_length: 0,
             time: 0,
             next_deadline: u64::MAX,
@@ -415,6 +433,7 @@ pub fn begin(seed: u64) {
     w.sync_count = 0;
     w.steps = 0;
     w.run_length = 0;
+    w.last_change = 0;
     w.time = 0;
     w.next_deadline = u64::MAX;
     w.starved = false;

@@ -55,6 +55,9 @@ pub struct Progress {
     pub ended: AtomicU64,
     pub distinct: AtomicU64,
     pub events: AtomicU64,
+    /// Executions with at least one finding.
+    pub violating: AtomicU64,
+    pub last_violating: AtomicU64,
     /// Executions that ended by the step limit.
     pub cut_off: AtomicU64,
     /// Executions that ended with a status other than 0, and the last such status.
@@ -125,6 +128,7 @@ pub mod kind {
     pub const LOCK: u32 = 9;
     pub const EXIT: u32 = 10;
     pub const INVALID_FREE: u32 = 11;
+    pub const LIVELOCK: u32 = 12;
 }
 
 /// The signal with which the command line asks a silent program to say where it is.

@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "STORES")]
     memory: Option<u64>,
     /// Cut an execution off after so many visible events
-    #[arg(long, default_value_t = 100_000_000)]
+    #[arg(long, default_value_t = 2_000_000)]
     max_events: u64,
     /// How the program is brought back to its start
     #[arg(long, value_enum, default_value_t = Isolation::Auto)]

@@ -14,6 +14,7 @@ pub struct Summary {
     verdict: Verdict,
     executions: u64,
     asked: u64,
+    violating: u64,
     distinct: u64,
     events: u64,
     cut_off: u64,
@@ -57,7 +58,7 @@ impl Summary {
             shared.findings[..count].iter().map(|finding| describe(finding, &mut symbols)).collect();
         // The same lines by different instructions are one finding to people.
         merge(&mut findings);
-        findings.sort_by(|a, b| b.count.cmp(&a.count));
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.count));
         let executions = progress.ended.load(Ordering::Acquire);
         let single_threaded = progress.single_threaded.load(Ordering::Relaxed) != 0;
         let cut_off = progress.cut_off.load(Ordering::Relaxed);
@@ -78,6 +79,7 @@ impl Summary {
             verdict,
             executions,
             asked,
+            violating: progress.violating.load(Ordering::Relaxed),
             distinct: progress.distinct.load(Ordering::Relaxed),
             events: progress.events.load(Ordering::Relaxed),
             cut_off,
@@ -175,6 +177,7 @@ impl Summary {
             "coverage": {"kind": "sampled", "executions": self.executions, "seed": self.seed},
             "executions": self.executions,
             "asked": self.asked,
+            "violating": self.violating,
             "distinct": self.distinct,
             "distinct_is_lower_bound": self.is_lower_bound(),
             "events": self.events,
@@ -243,6 +246,7 @@ fn describe(finding: &Finding, symbols: &mut Symbols) -> Described {
         kind::INVALID_FREE => (ViolationKind::Memory, "invalid free"),
         kind::CRASH => (ViolationKind::Trap, "crash"),
         kind::HANG => (ViolationKind::Liveness, "hang"),
+        kind::LIVELOCK => (ViolationKind::Liveness, "livelock"),
         kind::LOCK => (ViolationKind::Lock, "misuse of a lock"),
         kind::EXIT => (ViolationKind::Assertion, "failure"),
         _ => (ViolationKind::Trap, "finding"),
