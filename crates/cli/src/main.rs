@@ -29,6 +29,7 @@ struct Cli {
 enum Verb {
     Verify(verb::verify::Args),
     Litmus(verb::litmus::Args),
+    Prove(verb::prove::Args),
     Sample(verb::sample::Args),
     /// Compile and link C for `porf sample`
     #[command(disable_help_flag = true)]
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     match cli.verb {
         Verb::Verify(args) => verb::verify::run(&args, &cli.options),
         Verb::Litmus(args) => verb::litmus::run(&args, &cli.options),
+        Verb::Prove(args) => verb::prove::run(&args, &cli.options),
         Verb::Sample(args) => verb::sample::run(&args, &cli.options),
         Verb::Cc(args) => verb::cc::run(&args, verb::cc::Language::C),
         Verb::Cxx(args) => verb::cc::run(&args, verb::cc::Language::Cxx),

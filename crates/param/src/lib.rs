@@ -4,12 +4,16 @@
 //! [`prove`] (backward reachability: any number of processes) and [`explore`] (forward search of one
 //! finite instance), two engines that share nothing but the system and hold each other honest.
 
+mod answer;
+pub mod certificate;
+pub mod describe;
 pub mod explore;
 pub mod prove;
 pub mod syntax;
 pub mod system;
 pub mod typing;
 
+pub use answer::{Answer, Approximation, Request, prove};
 use syntax::Diagnostic;
 
 /// The memory under the system's weak variables and arrays.

@@ -3,5 +3,6 @@
 pub mod cc;
 pub mod completions;
 pub mod litmus;
+pub mod prove;
 pub mod sample;
 pub mod verify;

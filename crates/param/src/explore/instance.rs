@@ -391,6 +391,44 @@ impl<'a> Instance<'a> {
         states
     }
 
+    /// What a transition reads from weak memory in `state`: cell, value, and whether the own buffer served it.
+    pub fn weak_reads(&self, index: usize, procs: &[u8], state: &State) -> Vec<(usize, Value, bool)> {
+        let transition = &self.system.transitions[index];
+        let mut env = [0; 16];
+        env[..procs.len()].copy_from_slice(procs);
+        let mut found = Vec::new();
+        let mut note = |access: &Access| {
+            // A quantified index stands for every process.
+            let free =
+                access.indices.iter().any(|p| matches!(p, Proc::Slot(slot) if *slot as usize >= procs.len()));
+            if !self.system.symbols[access.symbol].weak || (free && access.indices.len() > 1) {
+                return;
+            }
+            for process in 0..if free { self.processes } else { 1 } {
+                let indices = access.indices.iter().map(|p| if free { process } else { resolve(*p, &env) });
+                let cell = self.cell(access.symbol, indices);
+                let buffer = access.by.and_then(|by| state.buffers.get(resolve(by, &env) as usize));
+                let pending = buffer.and_then(|b| {
+                    b.iter()
+                        .rev()
+                        .find_map(|group| group.iter().find(|(c, _)| *c as usize == cell))
+                        .map(|(_, v)| *v)
+                });
+                found.push((cell, pending.unwrap_or(state.cells[cell]), pending.is_some()));
+            }
+        };
+        transition.guard.accesses(&mut note);
+        for update in &transition.updates {
+            if let UpdateValue::Cases(cases) = &update.value {
+                for (condition, value) in cases {
+                    condition.accesses(&mut note);
+                    value.accesses(&mut note);
+                }
+            }
+        }
+        found
+    }
+
     pub fn holds(&self, formula: &Formula, state: &State, env: &Env) -> bool {
         match formula {
             Formula::True => true,

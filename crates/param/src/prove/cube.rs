@@ -52,7 +52,7 @@ impl Cube {
         }
         let mut used = vec![false; procs as usize];
         for literal in &literals {
-            literal.vars(&mut |var| var.indices().iter().for_each(|p| used[*p as usize] = true));
+            literal.vars(&mut |var| var.indices().for_each(|p| used[p as usize] = true));
         }
         weak.processes(&mut |p| used[p as usize] = true);
         let mut rename = vec![GONE; procs as usize];
@@ -115,17 +115,42 @@ impl Cube {
         vars
     }
 
-    /// Bits of the symbols that the literals speak of: a cube can only be subsumed by one with fewer.
-    pub fn signature(&self) -> u64 {
-        let mut bits = 0;
+    /// What the literals speak of, as a filter for subsumption.
+    pub fn signature(&self) -> Signature {
+        let mut signature = Signature::default();
         for literal in &self.literals {
             literal.vars(&mut |var| {
                 if var.as_process().is_none() {
-                    bits |= 1 << ((var.symbol() * 2 + usize::from(var.node().is_some())) % 64);
+                    signature.symbols |= 1 << ((var.symbol() * 2 + usize::from(var.node().is_some())) % 64);
                 }
             });
+            if let Literal::In(var, set) = literal
+                && set.is_power_of_two()
+            {
+                let place =
+                    var.symbol() * 7 + set.trailing_zeros() as usize * 2 + usize::from(var.node().is_some());
+                signature.values |= 1 << (place % 64);
+            }
         }
-        bits
+        signature
+    }
+}
+
+/// Bits of the symbols that a cube mentions and of the values it fixes: a cube covers only those with more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signature {
+    symbols: u64,
+    values: u64,
+}
+
+impl Signature {
+    pub fn may_cover(self, other: Signature) -> bool {
+        self.symbols & !other.symbols == 0 && self.values & !other.values == 0
+    }
+
+    /// The same with one literal to spare.
+    pub fn may_almost_cover(self, other: Signature) -> bool {
+        (self.values & !other.values).count_ones() <= 1
     }
 }
 

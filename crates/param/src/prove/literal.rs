@@ -5,6 +5,7 @@
 //! implication between such literals a set inclusion.
 
 use smallvec::SmallVec;
+use std::fmt;
 
 /// A process of a cube, or a slot of a transition before it is instantiated.
 pub type ProcId = u8;
@@ -20,60 +21,84 @@ const PROC_SYMBOL: u16 = u16::MAX;
 const PLACEHOLDERS: u16 = 0xF000;
 
 /// A global, an array cell, the value that a read node finds in a location, or a process itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Var {
-    symbol: u16,
-    node: u8,
-    indices: [u8; 3],
+///
+/// Packed in one word, so that the binary searches of the solver compare integers: symbol (16 bits), node (8),
+/// three indices (8 each).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(u64);
+
+impl fmt::Debug for Var {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}{:?}", self.0 >> 32, self.indices().collect::<Vec<_>>())?;
+        self.node().map_or(Ok(()), |node| write!(f, "@{node}"))
+    }
 }
 
 impl Var {
+    fn new(symbol: u16, node: u8, indices: [u8; 3]) -> Var {
+        let [a, b, c] = indices.map(u64::from);
+        Var(u64::from(symbol) << 32 | u64::from(node) << 24 | a << 16 | b << 8 | c)
+    }
+
     pub fn cell(symbol: usize, indices: &[ProcId]) -> Var {
         let mut padded = [NO_INDEX; 3];
         padded[..indices.len()].copy_from_slice(indices);
-        Var { symbol: symbol as u16, node: NO_NODE, indices: padded }
+        Var::new(symbol as u16, NO_NODE, padded)
     }
 
     pub fn process(process: ProcId) -> Var {
-        Var { symbol: PROC_SYMBOL, node: NO_NODE, indices: [process, NO_INDEX, NO_INDEX] }
+        Var::new(PROC_SYMBOL, NO_NODE, [process, NO_INDEX, NO_INDEX])
     }
 
     /// A placeholder that stands for the `i`-th variable of a simultaneous substitution.
     pub fn placeholder(i: usize) -> Var {
-        Var { symbol: PLACEHOLDERS + i as u16, node: NO_NODE, indices: [NO_INDEX; 3] }
+        Var::new(PLACEHOLDERS + i as u16, NO_NODE, [NO_INDEX; 3])
     }
 
     /// The same location, as node `node` reads it.
     pub fn read_by(self, node: u8) -> Var {
-        Var { node, ..self }
+        Var(self.0 & !(0xFF << 24) | u64::from(node) << 24)
     }
 
     /// The location that is read, or the variable itself.
     pub fn location(self) -> Var {
-        Var { node: NO_NODE, ..self }
+        self.read_by(NO_NODE)
     }
 
     pub fn node(self) -> Option<u8> {
-        (self.node != NO_NODE).then_some(self.node)
+        let node = (self.0 >> 24) as u8;
+        (node != NO_NODE).then_some(node)
     }
 
     pub fn as_process(self) -> Option<ProcId> {
-        (self.symbol == PROC_SYMBOL).then_some(self.indices[0])
+        (self.symbol() == PROC_SYMBOL as usize).then_some((self.0 >> 16) as u8)
     }
 
     pub fn symbol(self) -> usize {
-        self.symbol as usize
+        (self.0 >> 32) as usize
     }
 
-    pub fn indices(&self) -> &[ProcId] {
-        let n = self.indices.iter().position(|i| *i == NO_INDEX).unwrap_or(3);
-        &self.indices[..n]
+    pub fn indices(self) -> impl Iterator<Item = ProcId> {
+        [16, 8, 0]
+            .into_iter()
+            .map(move |shift| (self.0 >> shift) as u8)
+            .take_while(|index| *index != NO_INDEX)
     }
 
     pub fn map(self, procs: impl Fn(ProcId) -> ProcId, nodes: impl Fn(u8) -> u8) -> Var {
-        let indices = self.indices.map(|i| if i == NO_INDEX { i } else { procs(i) });
-        let node = if self.node == NO_NODE { NO_NODE } else { nodes(self.node) };
-        Var { indices, node, ..self }
+        let mut bits = self.0;
+        for shift in [16, 8, 0] {
+            let index = (self.0 >> shift) as u8;
+            if index == NO_INDEX {
+                break;
+            }
+            bits = bits & !(0xFF << shift) | u64::from(procs(index)) << shift;
+        }
+        let var = Var(bits);
+        match self.node() {
+            Some(node) => var.read_by(nodes(node)),
+            None => var,
+        }
     }
 }
 

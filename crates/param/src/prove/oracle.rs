@@ -146,7 +146,7 @@ fn read(instance: &Instance<'_>, var: Var, state: &State) -> i64 {
     if let Some(process) = var.as_process() {
         return i64::from(process);
     }
-    let cell = instance.cell(var.symbol(), var.indices().iter().copied());
+    let cell = instance.cell(var.symbol(), var.indices());
     if let Some(thread) = var.node()
         && let Some(buffer) = state.buffers.get(thread as usize)
         && let Some((_, value)) =

@@ -150,7 +150,7 @@ impl Image<'_> {
         let mut env = *env;
         for (index, process) in effect.pattern.iter().zip(cell.indices()) {
             if let Index::Bound(slot) = index {
-                env[*slot as usize] = *process;
+                env[*slot as usize] = process;
             }
         }
         let rename = |var: Var| var.map(|slot| resolve(slot, &env), |node| node);
@@ -356,8 +356,8 @@ fn cells(effect: &Effect, env: &[u8; 16], procs: u8) -> Vec<Var> {
 /// Whether the effect's pattern covers the cell.
 fn matches(effect: &Effect, cell: Var, env: &[u8; 16]) -> bool {
     effect.pattern.iter().zip(cell.indices()).all(|(index, process)| match index {
-        Index::Fixed(crate::system::Proc::Slot(slot)) => env[*slot as usize] == *process,
-        Index::Fixed(crate::system::Proc::Const(n)) => n == process,
+        Index::Fixed(crate::system::Proc::Slot(slot)) => env[*slot as usize] == process,
+        Index::Fixed(crate::system::Proc::Const(n)) => *n == process,
         Index::Bound(_) => true,
     })
 }

@@ -29,6 +29,8 @@ pub struct Options<'a> {
     pub jobs: usize,
     pub max_nodes: usize,
     pub max_seconds: u64,
+    /// Refuted candidates after which the approximation is given up.
+    pub max_restarts: usize,
     /// Set from outside to end the search.
     pub interrupt: Option<&'a AtomicBool>,
 }
@@ -41,6 +43,7 @@ impl Default for Options<'_> {
             jobs: 1,
             max_nodes: 100_000,
             max_seconds: 600,
+            max_restarts: usize::MAX,
             interrupt: None,
         }
     }
@@ -115,7 +118,11 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
                 refuted.push(cube);
                 statistics.restarts += 1;
                 statistics.candidates = 0;
-                continue;
+                if statistics.restarts > options.max_restarts {
+                    Outcome::Unknown(Limit::Other("too many invariant candidates were refuted".into()))
+                } else {
+                    continue;
+                }
             }
             End::NoLemma(cube) => {
                 dropped.push(cube);

@@ -5,7 +5,7 @@
 //! `c`. Processes are chosen one by one; a literal is checked as soon as its processes are known, so clashing
 //! pairs are cut at once.
 
-use super::cube::Cube;
+use super::cube::{Cube, Signature};
 use super::facts::Facts;
 use super::literal::{Literal, Var};
 use super::weak::Mask;
@@ -13,7 +13,7 @@ use super::weak::Mask;
 /// A cube with its literals sorted by the moment they can be checked.
 pub struct Prepared {
     pub cube: Cube,
-    pub signature: u64,
+    pub signature: Signature,
     /// Literals without processes and nodes, then by the last process they mention.
     by_process: Vec<Vec<usize>>,
     by_node: Vec<Vec<usize>>,
@@ -33,7 +33,7 @@ impl Prepared {
         for (i, literal) in cube.literals.iter().enumerate() {
             let (mut process, mut node) = (0, None);
             literal.vars(&mut |var| {
-                process = process.max(var.indices().iter().max().map_or(0, |p| *p as usize + 1));
+                process = process.max(var.indices().max().map_or(0, |p| p as usize + 1));
                 node = node.max(var.node());
             });
             match node {

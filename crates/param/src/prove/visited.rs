@@ -1,7 +1,7 @@
 //! The visited cubes: what is known to lead to an unsafe state, and whether a new cube adds to it.
 
 use super::compile::Compiled;
-use super::cube::Cube;
+use super::cube::{Cube, Signature};
 use super::facts::Facts;
 use super::literal::{Literal, Var};
 use super::subsume::Prepared;
@@ -20,7 +20,7 @@ impl Visited {
         let prepared = Prepared::new(cube);
         let named = compiled.system.named;
         self.cubes.retain(|(_, old)| {
-            !(prepared.signature & !old.signature == 0
+            !(prepared.signature.may_cover(old.signature)
                 && Facts::new(&old.cube.literals, &compiled.domains)
                     .is_none_or(|facts| prepared.covers(&old.cube, &facts, named).is_some()))
         });
@@ -37,10 +37,16 @@ impl Visited {
         self.subsumes_with(compiled, cube, &facts, cube.signature())
     }
 
-    fn subsumes_with(&self, compiled: &Compiled<'_>, cube: &Cube, facts: &Facts, signature: u64) -> bool {
+    fn subsumes_with(
+        &self,
+        compiled: &Compiled<'_>,
+        cube: &Cube,
+        facts: &Facts,
+        signature: Signature,
+    ) -> bool {
         let named = compiled.system.named;
         (self.cubes.iter())
-            .any(|(_, old)| old.signature & !signature == 0 && old.covers(cube, facts, named).is_some())
+            .any(|(_, old)| old.signature.may_cover(signature) && old.covers(cube, facts, named).is_some())
     }
 
     /// Whether the visited cubes together cover `cube`: a cube that holds but for one literal makes that
@@ -54,7 +60,8 @@ impl Visited {
         let named = compiled.system.named;
         for _ in 0..MAX_UNITS {
             let mut unit: Option<Literal> = None;
-            for (_, old) in &self.cubes {
+            let signature = cube.signature();
+            for (_, old) in self.cubes.iter().filter(|(_, old)| old.signature.may_almost_cover(signature)) {
                 let mut missing = None;
                 unit = old.embed(&cube, &facts, named, 1, &mut missing, &mut |_, missing| {
                     let missing = missing?;

@@ -299,15 +299,15 @@ impl Weak {
     pub fn processes(&self, visit: &mut impl FnMut(ProcId)) {
         for node in &self.nodes {
             visit(node.thread);
-            node.late.iter().for_each(|location| location.indices().iter().for_each(|p| visit(*p)));
+            node.late.iter().for_each(|location| location.indices().for_each(&mut *visit));
         }
         for (entry, _) in &self.entries {
             match entry {
                 Entry::Any(p) | Entry::Write(p) => visit(*p),
-                Entry::Location(location) => location.indices().iter().for_each(|p| visit(*p)),
+                Entry::Location(location) => location.indices().for_each(&mut *visit),
                 Entry::Own(p, location) => {
                     visit(*p);
-                    location.indices().iter().for_each(|p| visit(*p));
+                    location.indices().for_each(&mut *visit);
                 }
             }
         }

@@ -7,6 +7,8 @@ pub enum Shape {
     Flags,
     /// Weak variables that every process writes, and flags of others.
     Shared,
+    /// Two straight lines of writes, reads and fences, as in litmus tests.
+    Litmus,
     /// No weak memory: plain globals and arrays, cases, choices.
     Plain,
     /// Plain integers and processes.
@@ -14,11 +16,12 @@ pub enum Shape {
 }
 
 impl Shape {
-    pub const ALL: [Shape; 4] = [Shape::Flags, Shape::Shared, Shape::Plain, Shape::Numbers];
+    pub const ALL: [Shape; 6] =
+        [Shape::Flags, Shape::Litmus, Shape::Shared, Shape::Plain, Shape::Litmus, Shape::Numbers];
 
     /// Whether two processes may write one location.
     pub fn racy(self) -> bool {
-        self == Shape::Shared
+        matches!(self, Shape::Shared | Shape::Litmus)
     }
 }
 
@@ -50,6 +53,7 @@ impl Generator {
     pub fn system(&mut self, shape: Shape) -> String {
         match shape {
             Shape::Flags | Shape::Shared => self.weak(shape),
+            Shape::Litmus => self.litmus(),
             Shape::Plain => self.plain(),
             Shape::Numbers => self.numbers(),
         }
@@ -84,6 +88,72 @@ impl Generator {
         let count = 3 + self.below(4);
         for i in 0..count {
             text.push_str(&self.weak_transition(i, shared));
+        }
+        text
+    }
+
+    fn litmus(&mut self) -> String {
+        let mut text = String::from(
+            "type loc = A | B1 | C1 | D1 | B2 | C2 | D2\ntype val = Zero | One | Two\narray PC[proc] : loc\n\
+             weak var X : val\nweak var Y : val\nweak array F[proc] : val\n\
+             init (p) { PC[p] = A && X = Zero && Y = Zero && F[p] = Zero }\n",
+        );
+        // Where models differ: two short programs and the final reads that tell; then something is changed.
+        let (mut chains, ending) = match self.below(7) {
+            0 => ([["WX1", "RX1", "RY0"], ["WY1", "RY1", "RX0"]], ""),
+            1 => ([["WX1", "", "RY0"], ["WY1", "", "RX0"]], ""),
+            2 => ([["WX1", "", "WY1"], ["RY1", "", "RX0"]], ""),
+            3 => ([["WX1", "", "WY2"], ["WY1", "", "WX2"]], " && p@X = One && q@Y = One"),
+            4 => ([["WX1", "", "WY1"], ["WY2", "", "RX0"]], " && p@Y = Two"),
+            5 => ([["WX2", "", "WY1"], ["RY1", "", "WX1"]], " && p@X = Two"),
+            _ => ([["WF1", "", "RF0"], ["WF1", "", "RF0"]], ""),
+        };
+        for chain in &mut chains {
+            for operation in chain.iter_mut() {
+                if self.one_in(7) {
+                    *operation =
+                        self.pick(&["", "WX1", "WY2", "RX0", "RY1", "RX2", "LX1", "G1", "WF1", "RF1"]);
+                }
+            }
+        }
+        text.push_str(&format!("unsafe (p q) {{ PC[p] = D1 && PC[q] = D2{ending} }}\n"));
+        for (chain, operations) in chains.iter().enumerate() {
+            let mut from = "A".to_owned();
+            for (stage, operation) in ["B", "C", "D"].into_iter().zip(operations) {
+                let to = format!("{stage}{}", chain + 1);
+                let fence = if self.one_in(6) { " && fence()" } else { "" };
+                let value = match operation.chars().last() {
+                    Some('0') => "Zero",
+                    Some('2') => "Two",
+                    _ => "One",
+                };
+                let place = |own: bool| match operation.chars().nth(1) {
+                    Some('X') => "X",
+                    Some('Y') => "Y",
+                    _ if own => "F[p]",
+                    _ => "F[q]",
+                };
+                let body = match operation.chars().next() {
+                    Some('W') => {
+                        format!("{{ PC[p] = {from}{fence} }} {{ PC[p] := {to}; {} := {value} }}", place(true))
+                    }
+                    Some('R') => format!(
+                        "{{ PC[p] = {from} && {} = {value}{fence} }} {{ PC[p] := {to} }}",
+                        place(false)
+                    ),
+                    Some('L') => format!("{{ PC[p] = {from} && X = {value} }} {{ PC[p] := {to}; X := Two }}"),
+                    Some('G') => {
+                        format!("{{ PC[p] = {from}{fence} }} {{ PC[p] := {to}; X := {value}; Y := {value} }}")
+                    }
+                    _ => format!("{{ PC[p] = {from}{fence} }} {{ PC[p] := {to} }}"),
+                };
+                text.push_str(&format!(
+                    "transition {}{} ([p] q) requires {body}\n",
+                    stage.to_lowercase(),
+                    chain + 1
+                ));
+                from = to;
+            }
         }
         text
     }

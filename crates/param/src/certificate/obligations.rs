@@ -1,0 +1,774 @@
+//! The obligations of a certificate, as SMT-LIB.
+//!
+//! Every obligation is over finitely many named processes (those of the cube, of the transition and of its
+//! quantifiers), so it is ground. Universal guards are weakened to the processes at hand, which only adds
+//! steps. Under a weak model the step's events are put in front of the cube's reads: which read takes the
+//! new write, and what then reaches what, are propositional variables and definitions that the solver sees.
+
+use super::Certificate;
+use super::format_smt::{Names, formula, term};
+use crate::Model;
+use crate::prove::Cube;
+use crate::prove::literal::{Lin, LinOp, Literal, Var};
+use crate::prove::weak::Entry;
+use crate::syntax::Diagnostic;
+use crate::system::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+pub struct Script {
+    pub text: String,
+    /// What each `check-sat` is about, in order; all must be unsatisfiable.
+    pub obligations: Vec<String>,
+}
+
+impl Script {
+    /// Reads the solver's answers.
+    pub fn judge(&self, output: &str) -> Result<(), String> {
+        let answers: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        for (obligation, answer) in self.obligations.iter().zip(&answers) {
+            if *answer != "unsat" {
+                return Err(format!("{obligation}: the solver says `{answer}`"));
+            }
+        }
+        if answers.len() != self.obligations.len() {
+            return Err(format!("{} answers to {} obligations", answers.len(), self.obligations.len()));
+        }
+        Ok(())
+    }
+}
+
+/// All obligations of the certificate.
+pub fn smt(system: &System, certificate: &Certificate) -> Result<Script, Diagnostic> {
+    let weak = system.has_weak() && certificate.model != Model::Sc;
+    if weak && let Some(error) = system.weak_errors.first() {
+        return Err(error.clone());
+    }
+    let mut writer = Writer {
+        system,
+        model: if weak { certificate.model } else { Model::Sc },
+        cubes: &certificate.cubes,
+        script: Script { text: "(set-logic ALL)\n".into(), obligations: Vec::new() },
+    };
+    for i in 0..certificate.cubes.len() {
+        writer.initiation(i);
+    }
+    for (i, set) in system.unsafes.iter().enumerate() {
+        writer.safety(i, set);
+    }
+    for i in 0..certificate.cubes.len() {
+        for transition in &system.transitions {
+            writer.consecution(i, transition);
+        }
+    }
+    Ok(writer.script)
+}
+
+struct Writer<'a> {
+    system: &'a System,
+    model: Model,
+    cubes: &'a [Cube],
+    script: Script,
+}
+
+/// The state before a step, as far as it is known without the solver: used to leave out clauses that cannot
+/// matter. Leaving one out makes an obligation harder, never easier.
+#[derive(Default)]
+struct Known {
+    cells: BTreeSet<Var>,
+    values: BTreeMap<Var, u64>,
+}
+
+/// The reads that wait before the step: conditions under which a read is there and an order holds.
+#[derive(Default)]
+struct Memory {
+    threads: Vec<u8>,
+    /// The locations that each node reads.
+    reads: Vec<BTreeSet<Var>>,
+    /// `reach[a][b]`, "true", "false" or a formula.
+    reach: Vec<Vec<String>>,
+    entries: BTreeMap<Entry, Vec<String>>,
+    /// The read is already served.
+    served: BTreeMap<(usize, Var), String>,
+    late: BTreeMap<(usize, Var), String>,
+}
+
+impl Writer<'_> {
+    fn named(&self) -> bool {
+        self.system.named
+    }
+
+    fn most(&self) -> usize {
+        self.system.number_procs.map_or(usize::MAX, usize::from)
+    }
+
+    /// No initial state is in the cube.
+    fn initiation(&mut self, index: usize) {
+        let cube = &self.cubes[index];
+        if cube.weak.nodes.iter().any(|node| !node.late.is_empty()) {
+            return; // such a read is served by a write, and initially there is none
+        }
+        let procs = usize::from(cube.procs).max(1);
+        let mut names = Names::new(self.system, procs, Model::Sc);
+        let mut body = String::new();
+        for env in all_environments(self.system.init.params.len(), procs) {
+            let fact = formula(&mut names, &self.system.init.body, &env);
+            _ = writeln!(body, "(assert {fact})");
+        }
+        for literal in &cube.literals {
+            // What is read is initial memory.
+            let fact = literal_smt(&mut names, literal, &|names, var| names.cell(var.location()));
+            _ = writeln!(body, "(assert {fact})");
+        }
+        self.emit(format!("initiation of cube {index}"), &names, &body);
+    }
+
+    /// Every unsafe state is in some cube.
+    fn safety(&mut self, index: usize, set: &StateSet) {
+        let quantified = quantifiers(&set.body);
+        let procs = (set.params.len() + quantified).max(1).min(self.most());
+        let choices = if self.named() {
+            injections(set.params.len(), usize::from(self.system.number_procs.unwrap_or(0)))
+        } else {
+            vec![(0..set.params.len() as u8).collect()]
+        };
+        for params in choices {
+            let procs = if self.named() { usize::from(self.system.number_procs.unwrap_or(0)) } else { procs };
+            if params.len() > procs {
+                continue;
+            }
+            let mut names = Names::new(self.system, procs, self.model);
+            names.in_states = true;
+            let mut env = [0; 16];
+            env[..params.len()].copy_from_slice(&params);
+            let fact = formula(&mut names, &set.body, &env);
+            let mut body = format!("(assert {fact})\n");
+            // All reads of the formula happen at the same moment.
+            let mut memory = Memory::default();
+            for (thread, location) in names.reads_by_thread() {
+                let node = memory.threads.iter().position(|t| *t == thread).unwrap_or_else(|| {
+                    memory.threads.push(thread);
+                    memory.reads.push(BTreeSet::new());
+                    memory.threads.len() - 1
+                });
+                memory.reads[node].insert(location);
+            }
+            let count = memory.threads.len();
+            memory.reach = vec![vec!["true".into(); count]; count];
+            for thread in &memory.threads {
+                memory.entries.insert(Entry::Any(*thread), vec!["true".into(); count]);
+            }
+            let threads = memory.threads.clone();
+            let read = move |names: &mut Names<'_>, node: usize, location: Var| {
+                names.thread_read(threads[node], location)
+            };
+            self.exclude(&mut names, &mut body, procs, &memory, &Known::default(), &read, false);
+            self.axioms(&mut names, &mut body, procs);
+            self.emit(format!("safety of unsafe formula {}", index + 1), &names, &body);
+        }
+    }
+
+    /// A step of `transition` that ends in the cube starts in some cube.
+    fn consecution(&mut self, index: usize, transition: &Transition) {
+        let cube = &self.cubes[index];
+        let touches = |update: &Update| {
+            cube.literals
+                .iter()
+                .any(|l| l.mentions(|var| var.as_process().is_none() && var.symbol() == update.symbol))
+        };
+        if !transition.updates.iter().any(touches) {
+            return; // the cube's literals read the same before the step
+        }
+        let quantified = quantifiers(&transition.guard);
+        let fixed = usize::from(cube.procs);
+        for (params, used) in placements(transition.params.len(), fixed, self.named(), self.most()) {
+            let procs = if self.named() { fixed } else { (used + quantified).min(self.most()).max(1) };
+            let mut env = [0; 16];
+            env[..params.len()].copy_from_slice(&params);
+            self.step(index, transition, &env, procs);
+        }
+    }
+
+    fn step(&mut self, index: usize, transition: &Transition, env: &[u8; 16], procs: usize) {
+        let cube = &self.cubes[index];
+        let weak = self.model != Model::Sc;
+        let mut names = Names::new(self.system, procs, self.model);
+        let guard = formula(&mut names, &transition.guard, env);
+        let mut body = format!("(assert {guard})\n");
+        let mut known = Known::default();
+        known.guard(self.system, &transition.guard, env, weak);
+        // What the updates write: plain cells directly, weak ones as events.
+        let mut plain: BTreeMap<Var, String> = BTreeMap::new();
+        let mut writes: BTreeMap<Var, (String, String)> = BTreeMap::new();
+        for update in &transition.updates {
+            for (cell, env) in cells(update, env, procs) {
+                let weak_cell = weak && self.system.symbols[update.symbol].weak;
+                let wanted = cube.literals.iter().any(|l| l.mentions(|var| var.location() == cell));
+                if !weak_cell && !wanted {
+                    continue;
+                }
+                let (changes, value) = new_value(&mut names, update, cell, &env);
+                if weak_cell {
+                    writes.insert(cell, (changes, value));
+                } else {
+                    let old = names.cell(cell);
+                    plain.insert(cell, format!("(ite {changes} {value} {old})"));
+                }
+            }
+        }
+        writes.retain(|_, (changes, _)| changes != "false");
+        // A transition that changes nothing of the cube leads from the cube itself.
+        let untouched = cube.literals.iter().all(|l| {
+            !l.mentions(|var| match var.node() {
+                None => plain.contains_key(&var),
+                Some(_) => writes.contains_key(&var.location()),
+            })
+        });
+        if untouched {
+            return;
+        }
+        let own_reads: BTreeSet<Var> = names.step_reads();
+        let memory = if weak {
+            self.memory(cube, transition, env, &writes, &own_reads, &mut names, &mut body)
+        } else {
+            Memory::default()
+        };
+        // The state after the step is in the cube.
+        for literal in &cube.literals {
+            let fact = literal_smt(&mut names, literal, &|names, var| match var.node() {
+                Some(node) => names.node_read(node as usize, var.location()),
+                None => plain.get(&var).cloned().unwrap_or_else(|| names.cell(var)),
+            });
+            _ = writeln!(body, "(assert {fact})");
+            let mut stays = true;
+            literal.vars(&mut |var| {
+                stays &= match var.node() {
+                    None => !plain.contains_key(&var),
+                    Some(_) => !writes.contains_key(&var.location()),
+                };
+                known.cells.insert(var);
+            });
+            if let (Literal::In(var, set), true) = (literal, stays) {
+                known.values.insert(*var, *set);
+            }
+        }
+        known.cells.extend(names.cells_used());
+        let new = cube.weak.nodes.len();
+        let read = move |names: &mut Names<'_>, node: usize, location: Var| {
+            if node == new { names.step_read(location) } else { names.node_read(node, location) }
+        };
+        self.exclude(&mut names, &mut body, procs, &memory, &known, &read, true);
+        self.axioms(&mut names, &mut body, procs);
+        self.emit(format!("consecution of cube {index} under {}", transition.name), &names, &body);
+    }
+
+    /// The events of a step in front of the cube's reads.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one step")]
+    fn memory(
+        &self,
+        cube: &Cube,
+        transition: &Transition,
+        env: &[u8; 16],
+        writes: &BTreeMap<Var, (String, String)>,
+        own_reads: &BTreeSet<Var>,
+        names: &mut Names<'_>,
+        body: &mut String,
+    ) -> Memory {
+        let pso = self.model == Model::Pso;
+        let thread = transition.acting.map_or(0, |slot| env[slot]);
+        let count = cube.weak.nodes.len();
+        let mut memory =
+            Memory { threads: cube.weak.nodes.iter().map(|n| n.thread).collect(), ..Memory::default() };
+        let truth = |holds: bool| if holds { "true".to_owned() } else { "false".to_owned() };
+        for node in &cube.weak.nodes {
+            memory.reach.push((0..count).map(|b| truth(node.reach >> b & 1 == 1)).collect());
+        }
+        for node in 0..count {
+            let mut locations = BTreeSet::new();
+            for literal in &cube.literals {
+                literal.vars(&mut |var| {
+                    if var.node() == Some(node as u8) {
+                        locations.insert(var.location());
+                    }
+                });
+            }
+            for location in &locations {
+                memory.late.insert((node, *location), truth(cube.weak.nodes[node].late.contains(location)));
+            }
+            memory.reads.push(locations);
+        }
+        for (entry, mask) in &cube.weak.entries {
+            memory.entries.insert(*entry, (0..count).map(|b| truth(mask >> b & 1 == 1)).collect());
+        }
+        let any_write = or(writes.values().map(|(changes, _)| changes.clone()));
+        let buffered = !writes.is_empty() && !transition.locked;
+        if !writes.is_empty() || !own_reads.is_empty() {
+            let exists = if buffered { any_write } else { "true".to_owned() };
+            let mut after: Vec<Vec<String>> = vec![Vec::new(); count];
+            let mut before: Vec<Vec<String>> = vec![Vec::new(); count];
+            let mut add_entry = |entry: Entry, when: &str| {
+                if let Some(reached) = memory.entries.get(&entry) {
+                    for (b, reached) in reached.iter().enumerate() {
+                        after[b].push(and([when.to_owned(), reached.clone()]));
+                    }
+                }
+            };
+            add_entry(if buffered { Entry::Write(thread) } else { Entry::Any(thread) }, &exists);
+            for (location, (changes, _)) in writes {
+                if !(pso && buffered && self.racy(location.symbol())) {
+                    add_entry(Entry::Location(*location), changes);
+                }
+                if pso && buffered {
+                    add_entry(Entry::Own(thread, *location), changes);
+                }
+            }
+            if !buffered {
+                for location in own_reads {
+                    add_entry(Entry::Location(*location), "true");
+                }
+            }
+            for node in 0..count {
+                for location in memory.reads[node].clone() {
+                    let Some((changes, value)) = writes.get(&location) else { continue };
+                    let same = memory.threads[node] == thread;
+                    let racy = pso && self.racy(location.symbol());
+                    let reads = names.choice("reads", node, location);
+                    let ignores = if same { "false".into() } else { names.choice("before", node, location) };
+                    let late = if racy { names.choice("late", node, location) } else { "false".into() };
+                    // A write is read, came later, or was overwritten by one issued earlier: exactly one.
+                    _ = writeln!(body, "(assert (=> {changes} (or {reads} {ignores} {late})))");
+                    _ = writeln!(body, "(assert (=> (or {reads} {ignores} {late}) {changes}))");
+                    _ = writeln!(body, "(assert (not (and {reads} (or {ignores} {late}))))");
+                    _ = writeln!(body, "(assert (not (and {ignores} {late})))");
+                    let read = names.node_read(node, location);
+                    _ = writeln!(body, "(assert (=> {reads} (= {read} {value})))");
+                    let was_late =
+                        memory.late.get(&(node, location)).cloned().unwrap_or_else(|| "false".into());
+                    if transition.locked {
+                        _ = writeln!(body, "(assert (not (and {reads} {was_late})))");
+                    }
+                    let follows = if same { late.clone() } else { or([reads.clone(), late.clone()]) };
+                    for (b, after) in after.iter_mut().enumerate() {
+                        after.push(and([follows.clone(), memory.reach[node][b].clone()]));
+                    }
+                    before[node].push(ignores);
+                    memory.served.insert((node, location), reads);
+                    memory.late.insert((node, location), or([was_late, late]));
+                }
+            }
+            let after: Vec<String> = after.into_iter().map(or).collect();
+            let before: Vec<String> = before.into_iter().map(or).collect();
+            for node in 0..count {
+                _ = writeln!(body, "(assert (not {}))", and([before[node].clone(), after[node].clone()]));
+            }
+            let is_node = !own_reads.is_empty();
+            let spread = |reached: &[String]| -> Vec<String> {
+                let hit = or((0..count).map(|u| and([reached[u].clone(), before[u].clone()])));
+                let mut spread: Vec<String> = (0..count)
+                    .map(|b| or([reached[b].clone(), and([hit.clone(), after[b].clone()])]))
+                    .collect();
+                if is_node {
+                    spread.push(hit);
+                }
+                spread
+            };
+            memory.reach = memory.reach.iter().map(|row| spread(row)).collect();
+            memory.entries = memory.entries.iter().map(|(entry, row)| (*entry, spread(row))).collect();
+            let mut reached = after;
+            if is_node {
+                reached.push("true".into());
+                memory.reach.push(reached.clone());
+                memory.threads.push(thread);
+                memory.reads.push(own_reads.clone());
+            }
+            let drains = transition.locked || (transition.fence && !buffered);
+            let mut join = |entry: Entry, when: &str| {
+                let row = memory.entries.entry(entry).or_insert_with(|| vec!["false".into(); reached.len()]);
+                for (b, reached) in reached.iter().enumerate() {
+                    row[b] = or([row[b].clone(), and([when.to_owned(), reached.clone()])]);
+                }
+            };
+            join(Entry::Any(thread), &exists);
+            if drains || (!pso && !writes.is_empty()) {
+                join(Entry::Write(thread), &exists);
+            }
+            for (location, (changes, _)) in writes {
+                join(Entry::Location(*location), changes);
+                if pso {
+                    join(Entry::Own(thread, *location), changes);
+                }
+            }
+        }
+        // A fence before a buffered write, or alone: what any step of the process precedes, its writes do too.
+        if transition.fence
+            && (buffered || own_reads.is_empty())
+            && let Some(row) = memory.entries.get(&Entry::Any(thread)).cloned()
+        {
+            let old =
+                memory.entries.entry(Entry::Write(thread)).or_insert_with(|| vec!["false".into(); row.len()]);
+            for (b, reached) in row.into_iter().enumerate() {
+                old[b] = or([old[b].clone(), reached]);
+            }
+        }
+        memory
+    }
+
+    /// Written by several processes, once at least through a buffer.
+    fn racy(&self, symbol: usize) -> bool {
+        let mut buffered = false;
+        let mut owned = vec![true; self.system.symbols[symbol].dims];
+        for transition in &self.system.transitions {
+            for update in transition.updates.iter().filter(|update| update.symbol == symbol) {
+                buffered |= !transition.locked;
+                for (dim, owned) in owned.iter_mut().enumerate() {
+                    let acting = transition.acting.map(|slot| Index::Fixed(Proc::Slot(slot as u8)));
+                    *owned &= Some(update.indices[dim]) == acting;
+                }
+            }
+        }
+        buffered && !owned.into_iter().any(|owned| owned)
+    }
+
+    /// The state before the step is in no cube.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one step")]
+    fn exclude(
+        &self,
+        names: &mut Names<'_>,
+        body: &mut String,
+        procs: usize,
+        memory: &Memory,
+        known: &Known,
+        read: &dyn Fn(&mut Names<'_>, usize, Var) -> String,
+        filter: bool,
+    ) {
+        let mut clauses = BTreeSet::new();
+        for cube in self.cubes {
+            if usize::from(cube.procs) > procs {
+                continue;
+            }
+            let maps = if self.named() {
+                vec![(0..cube.procs).collect()]
+            } else {
+                injections(usize::from(cube.procs), procs)
+            };
+            for map in maps {
+                let place = |p: u8| map[p as usize];
+                if filter && !known.may_matter(cube, &place) {
+                    continue;
+                }
+                for nodes in node_maps(cube, memory, &place) {
+                    let node = |n: u8| nodes[n as usize];
+                    let mut parts = Vec::new();
+                    for literal in &cube.literals {
+                        let moved = literal.map(place, node);
+                        parts.push(literal_smt(names, &moved, &|names, var| match var.node() {
+                            Some(node) => read(names, node as usize, var.location()),
+                            None => names.cell(var),
+                        }));
+                        moved.vars(&mut |var| {
+                            if let Some(node) = var.node()
+                                && let Some(served) = memory.served.get(&(node as usize, var.location()))
+                            {
+                                parts.push(not(served));
+                            }
+                        });
+                    }
+                    for (a, general) in cube.weak.nodes.iter().enumerate() {
+                        for b in (0..cube.weak.nodes.len()).filter(|b| general.reach >> b & 1 == 1 && *b != a)
+                        {
+                            parts.push(memory.reach[nodes[a] as usize][nodes[b] as usize].clone());
+                        }
+                        for location in &general.late {
+                            let key = (nodes[a] as usize, location.map(place, |n| n));
+                            parts.push(memory.late.get(&key).cloned().unwrap_or_else(|| "false".into()));
+                        }
+                    }
+                    for (entry, mask) in &cube.weak.entries {
+                        let row = memory.entries.get(&entry.rename(place));
+                        for b in (0..cube.weak.nodes.len()).filter(|b| mask >> b & 1 == 1) {
+                            parts.push(row.map_or("false".into(), |row| row[nodes[b] as usize].clone()));
+                        }
+                    }
+                    let clause = and(parts);
+                    if clause != "false" {
+                        clauses.insert(clause);
+                    }
+                }
+            }
+        }
+        for clause in clauses {
+            _ = writeln!(body, "(assert (not {clause}))");
+        }
+    }
+
+    /// Invariants over constants are assumptions.
+    fn axioms(&self, names: &mut Names<'_>, body: &mut String, procs: usize) {
+        for axiom in self.system.axioms() {
+            for map in injections(axiom.params.len(), procs) {
+                let mut env = [0; 16];
+                env[..map.len()].copy_from_slice(&map);
+                let fact = formula(names, &axiom.body, &env);
+                _ = writeln!(body, "(assert (not {fact}))");
+            }
+        }
+    }
+
+    fn emit(&mut self, what: String, names: &Names<'_>, body: &str) {
+        _ = write!(
+            self.script.text,
+            "; {what}\n(push 1)\n{}{body}(check-sat)\n(pop 1)\n",
+            names.declarations()
+        );
+        self.script.obligations.push(what);
+    }
+}
+
+impl Known {
+    /// Conjuncts of the guard that fix a plain cell.
+    fn guard(&mut self, system: &System, guard: &Formula, env: &[u8; 16], weak: bool) {
+        match guard {
+            Formula::And(parts) => parts.iter().for_each(|part| self.guard(system, part, env, weak)),
+            Formula::Compare(_, Term::Access(access), crate::syntax::Comparison::Eq, Term::Enum(value)) => {
+                if !(weak && system.symbols[access.symbol].weak) {
+                    let cell = super::format_smt::cell(access, env);
+                    *self.values.entry(cell).or_insert(u64::MAX) &= 1 << value;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A cube that clashes with a known value is false anyway, one about more than one unknown cell is of no use.
+    fn may_matter(&self, cube: &Cube, place: &(impl Fn(u8) -> u8 + Copy)) -> bool {
+        let mut unknown = 0;
+        for literal in &cube.literals {
+            if let Literal::In(var, set) = literal
+                && var.node().is_none()
+                && let Some(value) = self.values.get(&var.map(place, |n| n))
+                && value & set == 0
+            {
+                return false;
+            }
+            unknown += usize::from(literal.mentions(|var| {
+                var.node().is_none()
+                    && var.as_process().is_none()
+                    && !self.cells.contains(&var.map(place, |n| n))
+            }));
+        }
+        unknown <= 1
+    }
+}
+
+/// Injective maps of the cube's nodes to those in memory: same process, and every location is read there.
+fn node_maps(cube: &Cube, memory: &Memory, place: &(impl Fn(u8) -> u8 + Copy)) -> Vec<Vec<u8>> {
+    let mut maps: Vec<Vec<u8>> = vec![Vec::new()];
+    for (at, node) in cube.weak.nodes.iter().enumerate() {
+        let mut locations = BTreeSet::new();
+        for literal in &cube.literals {
+            literal.vars(&mut |var| {
+                if var.node() == Some(at as u8) {
+                    locations.insert(var.location().map(place, |n| n));
+                }
+            });
+        }
+        maps = (maps.iter())
+            .flat_map(|map| {
+                (0..memory.threads.len())
+                    .filter(|to| {
+                        memory.threads[*to] == place(node.thread)
+                            && !map.contains(&(*to as u8))
+                            && locations.is_subset(&memory.reads[*to])
+                    })
+                    .map(|to| map.iter().copied().chain([to as u8]).collect())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    maps
+}
+
+/// Whether an update changes `cell`, and to what.
+fn new_value(names: &mut Names<'_>, update: &Update, cell: Var, env: &[u8; 16]) -> (String, String) {
+    let UpdateValue::Cases(cases) = &update.value else {
+        return ("true".into(), names.fresh(update.symbol));
+    };
+    let mut earlier: Vec<String> = Vec::new();
+    let mut changes = Vec::new();
+    let mut chosen: Vec<(String, String)> = Vec::new();
+    for (condition, value) in cases {
+        let condition = formula(names, condition, env);
+        let here = and(earlier.iter().map(|c| not(c)).chain([condition.clone()]));
+        earlier.push(condition);
+        let keeps = match value {
+            Term::Access(access) => super::format_smt::cell(access, env) == cell,
+            Term::Linear(parts, 0) => {
+                matches!(parts.as_slice(), [(1, access)] if super::format_smt::cell(access, env) == cell)
+            }
+            _ => false,
+        };
+        if keeps || here == "false" {
+            continue;
+        }
+        changes.push(here.clone());
+        chosen.push((here, term(names, value, env)));
+    }
+    let mut value = match chosen.last() {
+        Some((_, value)) => value.clone(),
+        None => return ("false".into(), "0".into()),
+    };
+    for (here, other) in chosen.iter().rev().skip(1) {
+        value = format!("(ite {here} {other} {value})");
+    }
+    (or(changes), value)
+}
+
+/// The cells of an update over `procs` processes, each with the environment of its case.
+fn cells(update: &Update, env: &[u8; 16], procs: usize) -> Vec<(Var, [u8; 16])> {
+    let mut found: Vec<(Vec<u8>, [u8; 16])> = vec![(Vec::new(), *env)];
+    for index in &update.indices {
+        let mut next = Vec::new();
+        for (cell, env) in found {
+            match index {
+                Index::Fixed(process) => {
+                    next.push((
+                        cell.iter().copied().chain([super::format_smt::resolve(*process, &env)]).collect(),
+                        env,
+                    ));
+                }
+                Index::Bound(slot) => {
+                    for process in 0..procs as u8 {
+                        let mut env = env;
+                        env[*slot as usize] = process;
+                        next.push((cell.iter().copied().chain([process]).collect(), env));
+                    }
+                }
+            }
+        }
+        found = next;
+    }
+    found.into_iter().map(|(cell, env)| (Var::cell(update.symbol, &cell), env)).collect()
+}
+
+fn literal_smt(
+    names: &mut Names<'_>,
+    literal: &Literal,
+    var: &dyn Fn(&mut Names<'_>, Var) -> String,
+) -> String {
+    let name = |names: &mut Names<'_>, v: Var| match v.as_process() {
+        Some(process) => format!("p{process}"),
+        None => var(names, v),
+    };
+    match literal {
+        Literal::In(v, set) => {
+            let v = name(names, *v);
+            or((0..64).filter(|i| set >> i & 1 == 1).map(|i| format!("(= {v} {i})")))
+        }
+        Literal::Eq(a, b) => format!("(= {} {})", name(names, *a), name(names, *b)),
+        Literal::Neq(a, b) => format!("(not (= {} {}))", name(names, *a), name(names, *b)),
+        Literal::Lin(Lin { op, terms, constant, .. }) => {
+            let mut sum = super::format_smt::number(*constant);
+            for (v, k) in terms {
+                sum = format!("(+ {sum} (* {} {}))", super::format_smt::number(*k), name(names, *v));
+            }
+            match op {
+                LinOp::Le => format!("(<= {sum} 0)"),
+                LinOp::Lt => format!("(< {sum} 0)"),
+                LinOp::Eq => format!("(= {sum} 0)"),
+                LinOp::Neq => format!("(not (= {sum} 0))"),
+            }
+        }
+    }
+}
+
+pub(super) fn and(parts: impl IntoIterator<Item = String>) -> String {
+    join("and", "true", "false", parts)
+}
+
+pub(super) fn or(parts: impl IntoIterator<Item = String>) -> String {
+    join("or", "false", "true", parts)
+}
+
+pub(super) fn not(part: &str) -> String {
+    match part {
+        "true" => "false".into(),
+        "false" => "true".into(),
+        part => format!("(not {part})"),
+    }
+}
+
+fn join(op: &str, neutral: &str, absorbing: &str, parts: impl IntoIterator<Item = String>) -> String {
+    let mut kept: Vec<String> = Vec::new();
+    for part in parts {
+        if part == absorbing {
+            return part;
+        }
+        if part != neutral && !kept.contains(&part) {
+            kept.push(part);
+        }
+    }
+    match kept.len() {
+        0 => neutral.into(),
+        1 => kept.remove(0),
+        _ => format!("({op} {})", kept.join(" ")),
+    }
+}
+
+fn quantifiers(formula: &Formula) -> usize {
+    match formula {
+        Formula::True | Formula::False | Formula::Compare(..) => 0,
+        Formula::Not(inner) => quantifiers(inner),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().map(quantifiers).sum(),
+        Formula::If(a, b, c) => 2 * quantifiers(a) + quantifiers(b) + quantifiers(c),
+        Formula::Forall(q) => quantifiers(&q.body),
+        Formula::Exists(q) => 1 + quantifiers(&q.body),
+    }
+}
+
+fn all_environments(params: usize, procs: usize) -> Vec<[u8; 16]> {
+    let mut envs = vec![[0; 16]];
+    for slot in 0..params {
+        envs = (envs.iter())
+            .flat_map(|env| {
+                (0..procs as u8).map(move |p| {
+                    let mut env = *env;
+                    env[slot] = p;
+                    env
+                })
+            })
+            .collect();
+    }
+    envs
+}
+
+/// Every injective map of `0..from` into `0..to`.
+fn injections(from: usize, to: usize) -> Vec<Vec<u8>> {
+    let mut maps: Vec<Vec<u8>> = vec![Vec::new()];
+    for _ in 0..from {
+        maps = (maps.iter())
+            .flat_map(|map| {
+                (0..to as u8)
+                    .filter(|p| !map.contains(p))
+                    .map(|p| map.iter().copied().chain([p]).collect())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    maps
+}
+
+/// Distinct processes for the parameters: those of the cube, and new ones in order. With how many there are then.
+fn placements(params: usize, fixed: usize, named: bool, most: usize) -> Vec<(Vec<u8>, usize)> {
+    let mut found: Vec<(Vec<u8>, usize)> = vec![(Vec::new(), fixed)];
+    for _ in 0..params {
+        let mut next = Vec::new();
+        for (chosen, used) in found {
+            let end = if named || used >= most { used } else { used + 1 };
+            for p in (0..end as u8).filter(|p| !chosen.contains(p)) {
+                let used = used.max(p as usize + 1);
+                next.push((chosen.iter().copied().chain([p]).collect(), used));
+            }
+        }
+        found = next;
+    }
+    found
+}
