@@ -29,7 +29,7 @@ pub use race::race;
 pub use weak::WeakMo;
 pub use writes_before::Rf;
 
-use porf_graph::{Ev, ExecutionGraph};
+use porf_graph::{Ev, ExecutionGraph, Loc};
 
 /// A memory model together with an equivalence of executions.
 pub trait MemoryModel {
@@ -53,6 +53,9 @@ pub trait MemoryModel {
     fn allows(&mut self, _graph: &ExecutionGraph, _event: Ev) -> bool {
         true
     }
+
+    /// Whether a write can be the last of its location for ever, if no other comes.
+    fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool;
 
     /// Whether `a` has the choice that would be made first when it is added, as an event that is last
     /// in porf, to what is older than `a` or below `w`.

@@ -6,7 +6,7 @@
 use crate::hb::{HappensBefore, Porf, Rc11Hb};
 use crate::{MemoryModel, psc};
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph};
+use porf_graph::{Ev, ExecutionGraph, Loc};
 use std::marker::PhantomData;
 
 /// A model whose choices are the upper part of co.
@@ -67,6 +67,10 @@ impl<F: Floor> MemoryModel for Mo<F> {
     #[inline]
     fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
         self.0.allows(graph, event)
+    }
+
+    fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
+        graph.co_max(loc) == write
     }
 
     #[inline]

@@ -54,6 +54,14 @@ impl MemoryModel for WeakMo {
         self.consistent(graph, graph.event(read).loc, Some((read, write)), None, |_| true)
     }
 
+    fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
+        self.consistent(graph, loc, None, None, |_| true) && {
+            let writes = 1 + graph.co(loc).len();
+            let at = self.accesses[..writes].iter().position(|&w| w == write);
+            at.is_some_and(|at| (0..writes).all(|other| other == at || !self.is_below(at, other)))
+        }
+    }
+
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
         match event.label {

@@ -69,6 +69,10 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
         self.order.may_read(at)
     }
 
+    fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
+        self.order.build::<H>(graph, loc, |_| true) && self.order.is_last(self.order.position(write))
+    }
+
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
         match event.label {
@@ -260,10 +264,14 @@ impl Order {
     /// The write with the greatest identity among those that no other one comes after.
     fn last(&self, graph: &ExecutionGraph) -> Ev {
         (1..self.writes.len())
-            .filter(|&i| self.after[i * self.words..(i + 1) * self.words].iter().all(|&word| word == 0))
+            .filter(|&i| self.is_last(i))
             .map(|i| self.writes[i])
             .max_by_key(|&write| graph.event(write).id)
             .unwrap_or(Ev::INIT)
+    }
+
+    fn is_last(&self, i: usize) -> bool {
+        self.after[i * self.words..(i + 1) * self.words].iter().all(|&word| word == 0)
     }
 
     fn add(&mut self, from: usize, to: usize) {

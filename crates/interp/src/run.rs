@@ -189,7 +189,8 @@ impl<'p> Interpreter<'p> {
                     state.frame_mut().pc += 1;
                 }
                 instr => {
-                    match if self.c { self.silent(state, instr) } else { None } {
+                    let c = self.c || matches!(instr, Instr::LoopHead { .. });
+                    match if c { self.silent(state, instr) } else { None } {
                         Some(Ok(())) => continue,
                         Some(Err(step)) => return step,
                         None => {}

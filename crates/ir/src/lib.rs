@@ -22,5 +22,5 @@ pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width}
 pub use layout::{AllocKind, Image, Region, ThreadLocal};
 pub use math::{FloatOp, FloatOutcomes, IntOp, MathOp, Precision, WideOp};
 pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
-pub use text::print;
+pub use text::{TextError, parse, print};
 pub use validate::{Malformed, validate};

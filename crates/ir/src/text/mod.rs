@@ -1,0 +1,54 @@
+//! The text form of programs: a small language to write them in, and what the printer gives back.
+//!
+//! ```text
+//! program MP
+//! global data, flag = 0, table[8], m
+//! fn reader(limit) {
+//!     r = flag.acq                    // load: na rlx acq sc
+//!     while r == 0 { r = flag.acq }   // a loop without effect waits instead of spinning
+//!     d = data.rlx
+//!     assert d == 1, "stale data"
+//!     old = table[d].fetch_add(1, acqrel)
+//!     was = data.cas(1, 2, sc, rlx)   // expected, new, order, order on failure
+//!     lock m
+//!     unlock m
+//!     return d
+//! }
+//! thread P0 { data.rlx = 1; flag.rel = 1; fence sc }
+//! thread P1 = reader(3)
+//! ```
+//!
+//! Variables are 4 bytes unless declared `name: 8`. `&x` is an address, `*r` the cell that a register
+//! points to. Names that are not globals are registers. An expression ends with its line. Arithmetic is on 64 bits, unsigned. Every
+//! instruction that front ends other than C's use also has a flat form (`%3 = add.32 %1, 7`,
+//! `if %3 goto L1 else L2`, `L1:`), which is what [`print`] gives: parsing it gives the same program.
+//!
+//! Limits: instructions that only C programs use (private memory, floats, …) print as a comment and
+//! cannot be read back.
+
+mod flat;
+mod lex;
+mod parse;
+mod print;
+mod words;
+
+pub use parse::parse;
+pub use print::print;
+
+use crate::Span;
+use std::fmt;
+
+/// What is wrong with a text, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError {
+    pub message: String,
+    pub span: Span,
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.span.line, self.span.column, self.message)
+    }
+}
+
+impl std::error::Error for TextError {}
