@@ -3,7 +3,9 @@
 pub mod check;
 pub mod disagreements;
 pub mod family;
+pub mod generate;
 pub mod herd;
+pub mod intree;
 
 use std::path::PathBuf;
 
