@@ -1,5 +1,6 @@
 // The work-stealing deque of Chase and Lev (SPAA 2005) in C11, after Lê et al. (PPoPP 2013). The grown
-// array is published by a relaxed store, so a thief may read it before it is filled.
+// array is published by a relaxed store and a thief looks at the bottom with a relaxed load, so it may read
+// an array that is not filled.
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -71,7 +72,8 @@ static int take(deque *q) {
 static int steal(deque *q) {
     size_t top = atomic_load_explicit(&q->top, memory_order_acquire);
     atomic_thread_fence(memory_order_seq_cst);
-    size_t const bottom = atomic_load_explicit(&q->bottom, memory_order_acquire);
+    // Bug: should be acquire.
+    size_t const bottom = atomic_load_explicit(&q->bottom, memory_order_relaxed);
     if (top >= bottom) return EMPTY;
     array *a = atomic_load_explicit(&q->elements, memory_order_relaxed);
     int const x = atomic_load_explicit(&a->buffer[top % a->size], memory_order_relaxed);

@@ -1,5 +1,6 @@
 // The lock-free queue of Michael and Scott (PODC 1996) on a pool of nodes with counted pointers.
-// Enqueue links the node by a relaxed compare-and-swap, so its value is not published.
+// Enqueue links the node by a relaxed compare-and-swap, so its value is not published; nor does moving the
+// head publish anything.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -57,8 +58,9 @@ static int dequeue(unsigned *value) {
             sched_yield();
         } else {
             *value = nodes[index_of(next)].value;
+            // Bug: should be release.
             if (atomic_compare_exchange_strong_explicit(&head, &first, make(count_of(first) + 1, index_of(next)),
-                    memory_order_release, memory_order_relaxed))
+                    memory_order_relaxed, memory_order_relaxed))
                 return 1;
             sched_yield();
         }

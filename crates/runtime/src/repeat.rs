@@ -317,6 +317,8 @@ fn note_maps() {
 struct Files {
     first_free: usize,
     offsets: Vec<(usize, isize)>,
+    /// Descriptors other than the standard ones, and copies of them.
+    copies: Vec<(usize, isize)>,
     output: u32,
     saved: [isize; 2],
     null: isize,
@@ -339,15 +341,19 @@ impl Files {
             let null = high(opened as usize);
             sys::syscall(libc::SYS_close, [opened as usize, 0, 0, 0, 0, 0]);
             let mut offsets = Vec::new();
+            let mut copies = Vec::new();
             for fd in 0..64 {
                 let mut status: libc::stat = std::mem::zeroed();
                 let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
+                if known && fd > 2 {
+                    copies.push((fd, high(fd)));
+                }
                 if known && status.st_mode & libc::S_IFMT == libc::S_IFREG {
                     offsets
                         .push((fd, sys::syscall(libc::SYS_lseek, [fd, 0, libc::SEEK_CUR as usize, 0, 0, 0])));
                 }
             }
-            Files { first_free: Files::free(), offsets, output, saved, null, shown: true.into() }
+            Files { first_free: Files::free(), offsets, copies, output, saved, null, shown: true.into() }
         }
     }
 
@@ -368,6 +374,9 @@ impl Files {
         unsafe {
             if Files::free() != self.first_free {
                 sys::syscall(libc::SYS_close_range, [self.first_free, 899, 0, 0, 0, 0]);
+            }
+            for &(fd, copy) in &self.copies {
+                sys::syscall(libc::SYS_dup2, [copy as usize, fd, 0, 0, 0, 0]);
             }
             for &(fd, offset) in &self.offsets {
                 sys::syscall(libc::SYS_lseek, [fd, offset as usize, libc::SEEK_SET as usize, 0, 0, 0]);

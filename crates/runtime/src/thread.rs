@@ -180,6 +180,9 @@ fn join(thread: pthread_t, deadline: Option<u64>, only_try: bool) -> Result<usiz
         if only_try {
             return Err(libc::EBUSY);
         }
+        if deadline.is_none() && !w.fiber().cancelled {
+            w.engine.await_thread(w.current);
+        }
         if !block("for a thread to end", deadline) {
             return Err(libc::ETIMEDOUT);
         }

@@ -158,6 +158,12 @@ impl Engine {
         child
     }
 
+    /// `thread` waits for the end of another and can do nothing before it has seen all of that one's
+    /// past; until [`Engine::join_thread`] it does not hold back pruning.
+    pub fn await_thread(&mut self, thread: u32) {
+        self.threads[thread as usize].running = false;
+    }
+
     pub fn finish_thread(&mut self, thread: u32) {
         self.threads[thread as usize].running = false;
     }
@@ -169,6 +175,7 @@ impl Engine {
             .get_disjoint_mut([thread as usize, child as usize])
             .expect("a thread cannot join itself");
         into.view.join(&from.view);
+        into.running = true;
         self.tick(thread);
     }
 

@@ -274,7 +274,11 @@ fn describe(finding: &Finding, symbols: &mut Symbols) -> Described {
 fn frames(stack: &Stack, symbols: &mut Symbols) -> Vec<Frame> {
     let frames = stack.frames[..stack.length as usize].iter().flat_map(|&address| symbols.frames(address));
     // The runtime's own frames below a thread's function say nothing about the program.
-    frames.filter(|frame| !frame.function.contains("porf_runtime")).collect()
+    let mut frames: Vec<Frame> = frames.filter(|frame| !frame.function.contains("porf_runtime")).collect();
+    if let Some(main) = frames.iter().position(|frame| frame.function == "main") {
+        frames.truncate(main + 1);
+    }
+    frames
 }
 
 fn stack_title(finding: &Finding, index: usize, stack: &Stack) -> String {
