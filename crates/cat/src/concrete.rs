@@ -7,7 +7,7 @@ use porf_relation::{EventSet, Relation};
 use crate::{
     ast::{Binary, Expr, Name, Unary},
     diagnostic::Span,
-    interp::Interp,
+    interp::{Interp, Mode},
     node::NodeId,
     slots::{Slot, Slots},
     value::{Env, Eval, Orders, Primitive, Value, error},
@@ -217,7 +217,8 @@ impl Interp<'_, '_> {
         let mut inner =
             bindings.iter().fold(env.clone(), |env, (name, _)| env.with(name.clone(), Value::Empty));
         let mut old: Vec<Value> = bindings.iter().map(|_| Value::Empty).collect();
-        for _ in 0..MAX_ROUNDS {
+        let Mode::Concrete(data) = self.mode else { unreachable!("evaluating") };
+        for _ in 0..max_rounds(bindings.len(), data.len()) {
             let mut grew = false;
             for ((name, expr), old) in bindings.iter().zip(&mut old) {
                 let new = self.eval(&inner, expr)?;
@@ -235,5 +236,8 @@ impl Interp<'_, '_> {
     }
 }
 
-/// Rounds after which a recursive definition counts as divergent.
-pub const MAX_ROUNDS: usize = 100_000;
+/// Rounds after which a recursive definition of `variables` sets and relations over `len` events counts as divergent.
+/// One that only grows gains a pair in each round but the last.
+pub fn max_rounds(variables: usize, len: usize) -> usize {
+    variables * (len * len + 1) + 1
+}

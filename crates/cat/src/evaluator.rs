@@ -10,7 +10,7 @@ use porf_relation::{Cycle, EventSet, Relation};
 
 use crate::{
     ast::{Property, Require},
-    concrete::Data,
+    concrete::{Data, max_rounds},
     diagnostic::Diagnostic,
     interp::{Interp, Mode},
     model::Model,
@@ -327,7 +327,7 @@ impl<'m> Evaluator<'m> {
                 Slot::Vacant => unreachable!("no node is being written"),
             }
         }
-        for _ in 0..crate::concrete::MAX_ROUNDS {
+        for _ in 0..max_rounds(definition.vars.len(), self.slots.len()) {
             if let Some(failed) = self.run(program, body)? {
                 return Ok(Some(failed));
             }
@@ -348,8 +348,6 @@ impl<'m> Evaluator<'m> {
                         grew |= !new.is_subset(old);
                         old.copy_from(new);
                     }
-                    // The body of a variable may be the variable itself.
-                    (_, Slot::Vacant) => {}
                     _ => unreachable!("kinds are checked while compiling"),
                 }
                 self.slots.put(var, slot);

@@ -234,23 +234,7 @@ impl Interp<'_, '_> {
         let start = self.builder().nodes.len();
         let saved = self.save();
 
-        // A round from nothing tells which are sets and which relations.
-        let mut inner =
-            bindings.iter().fold(env.clone(), |env, (name, _)| env.with(name.clone(), Value::Empty));
-        let mut kinds = Vec::new();
-        for (name, expr) in bindings {
-            let value = self.eval(&inner, expr)?;
-            kinds.push(match value {
-                Value::Node(_, kind) => kind,
-                Value::Empty | Value::Universe => Kind::Relation,
-                Value::Values(_) => return Err(Stop::NeedsData),
-                other => {
-                    return error(&expr.span, format!("{} cannot be defined by recursion", other.describe()));
-                }
-            });
-            inner = inner.with(name.clone(), value);
-        }
-
+        let kinds = self.kinds(env, bindings)?;
         let mut mask = 0;
         let mut outer = 0;
         loop {
@@ -278,7 +262,11 @@ impl Interp<'_, '_> {
             let mut bodies = Vec::new();
             for ((name, expr), &kind) in bindings.iter().zip(&kinds) {
                 let value = self.eval(&inner, expr)?;
-                let body = self.node_of(value, kind, &expr.span)?;
+                let mut body = self.node_of(value, kind, &expr.span)?;
+                if vars.contains(&body) {
+                    // The old value of a variable is kept apart: all variables change at once.
+                    body = self.builder().add(Op::Union(vec![body]), kind);
+                }
                 bodies.push(body);
                 inner = inner.with(name.clone(), Value::Node(body, kind));
             }
@@ -313,6 +301,44 @@ impl Interp<'_, '_> {
                     env.with(name.clone(), Value::Node(id, kind))
                 }));
         }
+    }
+
+    /// Which variables of a recursive definition are sets and which relations. Rounds from nothing tell, as far as
+    /// the operators do; what stays open is a relation. The nodes made here are to be forgotten.
+    fn kinds(&mut self, env: &Env, bindings: &[(Name, &Expr)]) -> Eval<Vec<Kind>> {
+        let mut kinds = vec![None; bindings.len()];
+        for _ in 0..=bindings.len() {
+            let mut inner = env.clone();
+            for (i, (name, _)) in bindings.iter().enumerate() {
+                let value = match kinds[i] {
+                    Some(kind) => {
+                        Value::Node(self.builder().add_with(Op::FixVar(usize::MAX, i), kind, 0, 0), kind)
+                    }
+                    None => Value::Empty,
+                };
+                inner = inner.with(name.clone(), value);
+            }
+            let before = kinds.clone();
+            for (i, (name, expr)) in bindings.iter().enumerate() {
+                let value = self.eval(&inner, expr)?;
+                match value {
+                    Value::Node(_, kind) => kinds[i] = Some(kind),
+                    Value::Empty | Value::Universe => {}
+                    Value::Values(_) => return Err(Stop::NeedsData),
+                    other => {
+                        return error(
+                            &expr.span,
+                            format!("{} cannot be defined by recursion", other.describe()),
+                        );
+                    }
+                }
+                inner = inner.with(name.clone(), value);
+            }
+            if kinds == before {
+                break;
+            }
+        }
+        Ok(kinds.into_iter().map(|kind| kind.unwrap_or(Kind::Relation)).collect())
     }
 
     /// `let rec r = a | b | r ; r` is the transitive closure of `a | b`.
