@@ -1,11 +1,13 @@
 //! A litmus test, a model, an engine: the answer.
 
 use porf_cat::Model as CatModel;
-use porf_event::{Dialect, Location};
+use porf_event::{Dialect, Location, ThreadId};
+use porf_explore::{Equivalence, Visit};
 use porf_frontend_litmus::{Collector, LitmusTest, Observable, Outcome};
 use porf_oracle::{CatJudge, Execution};
 use porf_report::litmus::Facts;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -14,6 +16,8 @@ use std::sync::OnceLock;
 pub enum Engine {
     /// Brute force over candidate executions.
     Oracle { unroll: u32 },
+    /// Each execution once, for the models that have a fast checker; brute force for the others.
+    Explore { unroll: u32 },
 }
 
 /// What a model says of a test.
@@ -28,6 +32,7 @@ pub struct Answer {
 pub struct Model {
     name: String,
     cat: CatModel,
+    shipped: bool,
 }
 
 /// The model that a test is meant for, where none is asked for.
@@ -51,7 +56,13 @@ pub fn default_model(test: &LitmusTest) -> &'static Model {
 
 /// All executions of a test that a model allows.
 pub fn answer(test: &LitmusTest, model: &Model, engine: Engine) -> Result<Answer, String> {
-    let Engine::Oracle { unroll } = engine;
+    let unroll = match engine {
+        Engine::Oracle { unroll } => unroll,
+        Engine::Explore { unroll } => match model.fast() {
+            Some(fast) => return explored(test, fast, unroll),
+            None => unroll,
+        },
+    };
     let mut judge = CatJudge::new(&model.cat);
     let mut collector = Collector::new(test);
     let mut flags: BTreeMap<String, u64> = BTreeMap::new();
@@ -71,6 +82,39 @@ pub fn answer(test: &LitmusTest, model: &Model, engine: Engine) -> Result<Answer
     }
 }
 
+/// The same by exploration.
+fn explored(test: &LitmusTest, model: porf_explore::Model, unroll: u32) -> Result<Answer, String> {
+    let mut collector = Collector::new(test);
+    let (mut races, mut fault) = (0, None);
+    let mut visitor = |visit: Visit<'_, '_>| {
+        match visit {
+            Visit::Complete(execution) => {
+                races += u64::from(execution.has_race());
+                collector.add(|observable| match observable {
+                    Observable::Register { thread, reg, .. } => {
+                        execution.state(ThreadId(*thread as u16)).register(*reg)
+                    }
+                    Observable::Location { address, size, .. } => execution.memory(*address, *size),
+                });
+            }
+            Visit::Fault(_, found) | Visit::Memory(_, found, ..) => {
+                fault = Some(found.message.clone());
+                return ControlFlow::Break(());
+            }
+            Visit::Blocked(_) | Visit::Race(..) => {}
+        }
+        ControlFlow::Continue(())
+    };
+    let options = porf_explore::Options { unroll: Some(unroll), ..Default::default() };
+    porf_explore::explore(&test.program, model, Equivalence::Mo, &options, &mut visitor)
+        .map_err(|error| error.to_string())?;
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    let flags = if races > 0 { vec![("data-race".to_string(), races)] } else { Vec::new() };
+    Ok(Answer { outcome: collector.finish(), flags })
+}
+
 impl Answer {
     pub fn facts(&self) -> Facts<'_> {
         Facts { outcome: &self.outcome, flags: &self.flags }
@@ -81,7 +125,7 @@ impl Model {
     /// A shipped model by name, or a cat file by path.
     pub fn load(name: &str) -> Result<Model, String> {
         if let Some(cat) = CatModel::builtin(name) {
-            return Ok(Model { name: name.to_string(), cat });
+            return Ok(Model { name: name.to_string(), cat, shipped: true });
         }
         let path = Path::new(name);
         if path.extension().is_none_or(|extension| extension != "cat") && !path.is_file() {
@@ -93,11 +137,17 @@ impl Model {
         }
         let cat = CatModel::load(path).map_err(|diagnostic| diagnostic.to_string())?;
         let stem = path.file_stem().map_or(name.to_string(), |stem| stem.to_string_lossy().into_owned());
-        Ok(Model { name: stem, cat })
+        Ok(Model { name: stem, cat, shipped: false })
     }
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The fast checker for the same axioms, if there is one that sees co.
+    fn fast(&self) -> Option<porf_explore::Model> {
+        let fast = if self.shipped { self.name.parse().ok() } else { None };
+        fast.filter(|model| *model != porf_explore::Model::Wrc11)
     }
 }
 

@@ -9,13 +9,13 @@
 //! | SC | po ∪ rf ∪ co ∪ fr |
 //! | SRA | hb ∪ co for writes, and RA's coherence |
 //! | TSO | ppo ∪ rfe ∪ co ∪ fr with ppo = [R∪F∪UW];po ∪ po;[W∪F], and SC per location |
-//! | PSO | as TSO, but a write is ordered after an earlier one only if of the same location |
+//! | PSO | as TSO, but a write is ordered after an earlier one only if of the same location, if a releasing fence stands between, or if it is UW |
 //!
 //! UW: the write of a read-modify-write. F: full fences, creation and joining of threads.
 //!
-//! The set of ancestors is three families of numbers: per thread, up to where *all* events are in it
-//! and up to where all *strong* ones (R, F, UW) are; per location, up to which place of co. Cost:
-//! linear in the ancestors.
+//! The set of ancestors is four families of numbers: per thread, up to where *all* events are in it,
+//! all *strong* ones (R, F, UW), and all writes; per location, up to which place of co. Cost: linear
+//! in the ancestors.
 
 use crate::hb::Porf;
 use crate::mo::{Floor, coherence_floor};
@@ -83,6 +83,7 @@ impl Order for Pso {
 pub struct Closure<O> {
     all: Vec<u32>,
     strong: Vec<u32>,
+    writes: Vec<u32>,
     co: Vec<u32>,
     /// Locations whose entry in `co` is not 0.
     touched: Vec<Loc>,
@@ -94,6 +95,7 @@ pub struct Closure<O> {
 enum Work {
     All { thread: ThreadId, from: u32, to: u32 },
     Strong { thread: ThreadId, from: u32, to: u32 },
+    Writes { thread: ThreadId, from: u32, to: u32 },
     Co { loc: Loc, from: u32, to: u32 },
 }
 
@@ -124,7 +126,7 @@ impl<O: Order> Closure<O> {
         let id = graph.event(event).id;
         let late = match graph.event(event).label {
             Label::Read { .. } => O::READ_IS_LATE,
-            _ => O::WRITE_IS_LATE,
+            _ => O::WRITE_IS_LATE || graph.event(event).pair.is_some(),
         };
         if late {
             self.reach_all(id.thread, id.index);
@@ -134,6 +136,7 @@ impl<O: Order> Closure<O> {
             if !graph.event(event).label.is_read() {
                 let own = own_floor(graph, event);
                 self.reach_co(loc, own);
+                self.reach_released(graph, event);
             }
         }
         if id.index == 0 {
@@ -148,6 +151,10 @@ impl<O: Order> Closure<O> {
         self.all.resize(graph.threads().len(), 0);
         self.strong.clear();
         self.strong.resize(graph.threads().len(), 0);
+        if !O::WRITE_IS_LATE {
+            self.writes.clear();
+            self.writes.resize(graph.threads().len(), 0);
+        }
         while let Some(loc) = self.touched.pop() {
             self.co[loc.as_usize()] = 0;
         }
@@ -169,6 +176,13 @@ impl<O: Order> Closure<O> {
                 Work::Strong { thread, from, to } => {
                     for &ev in &graph.thread(thread).events()[from as usize..to as usize] {
                         if ev.is_some() && is_strong(graph, ev) {
+                            self.expand(graph, ev);
+                        }
+                    }
+                }
+                Work::Writes { thread, from, to } => {
+                    for &ev in &graph.thread(thread).events()[from as usize..to as usize] {
+                        if ev.is_some() && graph.event(ev).label.is_write() {
                             self.expand(graph, ev);
                         }
                     }
@@ -234,13 +248,31 @@ impl<O: Order> Closure<O> {
     #[inline]
     fn reach_preds(&mut self, graph: &ExecutionGraph, write: Ev) {
         let id = graph.event(write).id;
-        if O::WRITE_IS_LATE {
+        if O::WRITE_IS_LATE || graph.event(write).pair.is_some() {
             self.reach_all(id.thread, id.index + 1);
         } else {
             self.reach_strong(id.thread, id.index);
+            self.reach_released(graph, write);
         }
         if id.index == 0 {
             self.reach_creator(graph, id.thread);
+        }
+    }
+
+    /// PSO: writes before a releasing fence before a write.
+    fn reach_released(&mut self, graph: &ExecutionGraph, write: Ev) {
+        let id = graph.event(write).id;
+        let releases = |&&e: &&Ev| {
+            e.is_some() && matches!(graph.event(e).label, Label::Fence { mode, .. } if mode.is_release())
+        };
+        let earlier = &graph.thread(id.thread).events()[..id.index as usize];
+        if let Some(&fence) = earlier.iter().rfind(releases) {
+            let to = graph.event(fence).id.index;
+            let from = self.writes[id.thread.as_usize()];
+            if from < to {
+                self.writes[id.thread.as_usize()] = to;
+                self.work.push(Work::Writes { thread: id.thread, from, to });
+            }
         }
     }
 

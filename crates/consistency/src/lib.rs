@@ -25,7 +25,7 @@ mod writes_before;
 pub use closure::{Closure, Pso, Sc, Sra, Tso};
 pub use hb::{HappensBefore, Porf, Rc11Hb};
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
-pub use race::race;
+pub use race::{has_race, race};
 pub use weak::WeakMo;
 pub use writes_before::Rf;
 

@@ -6,7 +6,8 @@
 //! psc = ([SC] ∪ [Fsc];hb?);scb;([SC] ∪ hb?;[Fsc]) ∪ [Fsc];(hb ∪ hb;eco;hb);[Fsc].
 //!
 //! The new event x is last in hb, so that a new cycle leaves it by mo or fr: to an SC write, or to a
-//! write that is hb-before an SC fence. It comes back to x, if x is SC, or to an SC fence hb-before x.
+//! write that is hb-before an SC fence. It comes back to x, if x is SC, or to an SC fence hb-before x;
+//! from such a fence it may also leave by x and mo;rf or fr;rf to a read hb-before an SC fence.
 //! Hence no check at all if x has no mo or fr successor (the canonical choice), and otherwise one
 //! backward closure. SC events of a thread are psc-ordered by sb, so that the closure is a number per
 //! thread: all SC events below it are in.
@@ -48,18 +49,28 @@ impl Psc {
         if !is_sc && !has_fence_below(graph, event) {
             return true;
         }
-        // Where a cycle comes back to.
+        let later = &graph.co(loc)[place as usize..];
+        // [Fsc];hb;eco;hb;[Fsc]: from a fence before the event, by the event, to a fence after a
+        // co-later write or a read of one, and back.
+        self.reach_fences(graph, event);
+        self.close(graph);
+        let to_fence = |this: &Self, write: Ev| {
+            this.contains_fence_above(graph, write)
+                || graph.readers(write, loc).any(|read| this.contains_fence_above(graph, read))
+        };
+        if later.iter().any(|&write| to_fence(self, write) || self.contains_sc_access(graph, write)) {
+            return false;
+        }
+        // ([SC] ∪ [Fsc];hb);(mo ∪ fr): by or from the event to an SC write, or one before a fence,
+        // and back to the event.
         if is_sc {
             let id = graph.event(event).id;
             self.reach(id.thread, id.index + 1);
+            self.close(graph);
         }
-        self.reach_fences(graph, event);
-        self.close(graph);
-        // Where it leaves to: co-later writes that are SC, or hb-before an SC fence.
-        !graph.co(loc)[place as usize..].iter().any(|&write| {
-            (is_sc_access(graph, write) && self.contains(graph, write))
-                || self.contains_fence_above(graph, write)
-        })
+        !later
+            .iter()
+            .any(|&write| self.contains_fence_above(graph, write) || self.contains_sc_access(graph, write))
     }
 
     fn close(&mut self, graph: &ExecutionGraph) {
@@ -215,20 +226,20 @@ impl Psc {
         }
     }
 
-    fn contains(&self, graph: &ExecutionGraph, event: Ev) -> bool {
+    fn contains_sc_access(&self, graph: &ExecutionGraph, event: Ev) -> bool {
         let id = graph.event(event).id;
-        id.index < self.reached[id.thread.as_usize()]
+        is_sc_access(graph, event) && id.index < self.reached[id.thread.as_usize()]
     }
 
-    /// Whether an SC fence that `write` happens before is in the closure.
-    fn contains_fence_above(&self, graph: &ExecutionGraph, write: Ev) -> bool {
+    /// Whether an SC fence that an access happens before is in the closure.
+    fn contains_fence_above(&self, graph: &ExecutionGraph, access: Ev) -> bool {
         (0..graph.threads().len()).any(|thread| {
             let events = &graph.threads()[thread].events()[..self.reached[thread] as usize];
             // hb grows along sb: the last one decides.
             events
                 .iter()
                 .rfind(|&&e| e.is_some() && is_sc_fence(graph, e))
-                .is_some_and(|&fence| graph.clock_covers(HB, fence, write))
+                .is_some_and(|&fence| graph.clock_covers(HB, fence, access))
         })
     }
 }

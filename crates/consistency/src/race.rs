@@ -2,7 +2,7 @@
 
 use crate::hb::HappensBefore;
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph};
+use porf_graph::{Ev, ExecutionGraph, Loc};
 
 /// An older access that `event`, the newest of its thread with its source or place, races with.
 ///
@@ -28,6 +28,33 @@ pub fn race<H: HappensBefore>(graph: &ExecutionGraph, event: Ev) -> Option<Ev> {
     std::iter::once(&Ev::INIT)
         .chain(co)
         .find_map(|&source| graph.readers(source, this.loc).find(|read| races(read)))
+}
+
+/// Whether any two accesses to a location race, in a graph with all its clocks.
+pub fn has_race(graph: &ExecutionGraph, loc: Loc, hb: usize) -> bool {
+    if !graph.has_plain(loc) {
+        return false;
+    }
+    let accesses: Vec<Ev> = graph
+        .co(loc)
+        .iter()
+        .copied()
+        .chain(
+            std::iter::once(Ev::INIT)
+                .chain(graph.co(loc).iter().copied())
+                .flat_map(|w| graph.readers(w, loc)),
+        )
+        .collect();
+    accesses.iter().enumerate().any(|(at, &a)| {
+        accesses[..at].iter().any(|&b| {
+            let (this, that) = (graph.event(a), graph.event(b));
+            this.id.thread != that.id.thread
+                && (this.label.is_write() || that.label.is_write())
+                && (is_plain(&this.label) || is_plain(&that.label))
+                && !graph.clock_covers(hb, a, b)
+                && !graph.clock_covers(hb, b, a)
+        })
+    })
 }
 
 fn is_plain(label: &Label) -> bool {

@@ -200,7 +200,12 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     fn leaf(&mut self, visitor: &mut impl Visitor) -> ControlFlow<()> {
         #[cfg(debug_assertions)]
         self.validate();
-        let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
+        let execution = Execution {
+            graph: &self.graph,
+            history: &self.history,
+            sees_co: M::SEES_CO,
+            racy: M::Hb::RACES.then_some(M::Hb::HB),
+        };
         let complete = (0..self.graph.threads().len()).all(|at| {
             !self.graph.threads()[at].is_started() || self.history.is_finished(tag_of(&self.graph, at))
         });
@@ -423,13 +428,23 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 && let Some(error) = memory::check::<M::Hb>(&self.graph, event)
             {
                 let fault = self.history.fault(self.tag_before(event), error.kind, error.message);
-                let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
+                let execution = Execution {
+                    graph: &self.graph,
+                    history: &self.history,
+                    sees_co: M::SEES_CO,
+                    racy: M::Hb::RACES.then_some(M::Hb::HB),
+                };
                 visitor.visit(Visit::Memory(&execution, &fault, event, error.other))?;
             }
             if M::Hb::RACES
                 && let Some(other) = race::<M::Hb>(&self.graph, event)
             {
-                let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
+                let execution = Execution {
+                    graph: &self.graph,
+                    history: &self.history,
+                    sees_co: M::SEES_CO,
+                    racy: M::Hb::RACES.then_some(M::Hb::HB),
+                };
                 visitor.visit(Visit::Race(&execution, other, event))?;
             }
             // What a wrong value leads to comes after what makes it wrong.
@@ -443,7 +458,12 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         if tag.ready() == crate::history::Ready::No
             && let Next::Fault(fault) = &self.history.node(tag).next
         {
-            let execution = Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO };
+            let execution = Execution {
+                graph: &self.graph,
+                history: &self.history,
+                sees_co: M::SEES_CO,
+                racy: M::Hb::RACES.then_some(M::Hb::HB),
+            };
             return visitor.visit(Visit::Fault(&execution, fault));
         }
         ControlFlow::Continue(())

@@ -37,6 +37,8 @@ pub struct Execution<'v, 'p> {
     pub graph: &'v ExecutionGraph,
     pub(crate) history: &'v History<'p>,
     pub(crate) sees_co: bool,
+    /// The clock of happens-before, where the model has races.
+    pub(crate) racy: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +83,15 @@ impl Execution<'_, '_> {
             }
         }
         self.history.interp.program().initial_value(address, size)
+    }
+
+    /// Whether two conflicting accesses, one of them non-atomic, are unordered; never under models
+    /// that have no races.
+    pub fn has_race(&self) -> bool {
+        self.racy.is_some_and(|hb| {
+            (0..self.graph.location_count() as u32)
+                .any(|loc| porf_consistency::has_race(self.graph, Loc(loc), hb))
+        })
     }
 
     pub fn key(&self) -> CanonicalKey {

@@ -77,6 +77,11 @@ fn relaxed_programs() {
 }
 
 #[test]
+fn store_buffers_with_fences() {
+    fuzz(6, budget(300), 7, Modes::All, &[(Model::Tso, Equivalence::Mo), (Model::Pso, Equivalence::Mo)]);
+}
+
+#[test]
 fn rc11_without_sc() {
     fuzz(2, budget(500), 6, Modes::Weak, &[(Model::Rc11, Equivalence::Mo)]);
 }
@@ -94,4 +99,10 @@ fn up_to_rf() {
 #[test]
 fn wrc11() {
     fuzz(5, budget(300), 6, Modes::Weak, &[(Model::Wrc11, Equivalence::Rf)]);
+}
+
+/// Fences and accesses of few shapes, more threads: what psc is about.
+#[test]
+fn rc11_around_fences() {
+    fuzz(7, budget(300), 8, Modes::Sc, &[(Model::Rc11, Equivalence::Mo)]);
 }

@@ -50,6 +50,8 @@ supported, 0 otherwise. `exists` is a question: both answers are fine.";
 enum EngineArg {
     /// Brute force over all candidate executions
     Oracle,
+    /// Each execution once, for the models that have a fast checker (brute force for others)
+    Explore,
 }
 
 pub fn run(args: &Args, options: &Options) -> ExitCode {
@@ -73,6 +75,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     let progress = progress(files.len());
     let engine = match args.engine {
         EngineArg::Oracle => Engine::Oracle { unroll: args.unroll },
+        EngineArg::Explore => Engine::Explore { unroll: args.unroll },
     };
     let results: Vec<Tested> = files
         .par_iter()

@@ -1,4 +1,4 @@
-//! Compares our answers with herd's on the public corpora: `herd-check [CORPUS [MODEL]] [--every N] [--verbose]`.
+//! Compares our answers with herd's on the public corpora: `herd-check [CORPUS [MODEL]] [--every N] [--explore] [--verbose]`.
 
 use porf_cli::litmus::Engine;
 use porf_corpus::check::check;
@@ -8,11 +8,13 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut words = Vec::new();
     let (mut every, mut verbose) = (1, false);
+    let mut engine = Engine::Oracle { unroll: 2 };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--every" => every = args.next().and_then(|n| n.parse().ok()).unwrap_or(1),
             "--verbose" => verbose = true,
+            "--explore" => engine = Engine::Explore { unroll: 2 },
             _ => words.push(arg),
         }
     }
@@ -31,9 +33,7 @@ fn main() -> ExitCode {
             if words.get(1).is_some_and(|word| word != model) {
                 continue;
             }
-            let report = check(&folder, &corpus, model, Engine::Oracle { unroll: 2 }, |path| {
-                herd::sampled(path, every)
-            });
+            let report = check(&folder, &corpus, model, engine, |path| herd::sampled(path, every));
             println!("{}", report.line());
             if verbose {
                 for (path, what) in report.differ.iter().chain(&report.unanswered) {

@@ -147,10 +147,19 @@ impl Relations {
         let strong = reads.union(&fences).union(&uw);
         let mut ppo = self.po.clone().restricted(&strong, &all);
         if tso {
-            ppo.union_with(&self.po.clone().restricted(&all, &writes.union(&fences)));
+            ppo.union_with(&self.po.clone().restricted(&all, &writes.clone().union(&fences)));
         } else {
             ppo.union_with(&self.po.clone().restricted(&all, &fences));
             ppo.union_with(&self.po.clone().restricted(&writes, &writes).intersection(&self.loc));
+        }
+        // A locked read-modify-write orders what is before it with its read.
+        ppo.union_with(&self.po.clone().restricted(&all, &self.rmw.domain()));
+        if !tso {
+            let releasing = Relation::identity_on(
+                &self.set(|l| matches!(l, Label::Fence { mode, .. } if mode.is_release())),
+            );
+            let across = self.po.compose(&releasing).compose(&self.po).restricted(&writes, &writes);
+            ppo.union_with(&across);
         }
         let rfe = self.rf.clone().intersection(&self.ext);
         self.po.clone().intersection(&self.loc).union(&com).is_acyclic()

@@ -34,6 +34,8 @@ pub enum Modes {
     /// All but seq_cst.
     Weak,
     All,
+    /// Loads and stores, relaxed or seq_cst, and seq_cst fences; some release and acquire.
+    Sc,
 }
 
 /// 2 to 4 threads, at most `size` operations in all.
@@ -43,7 +45,7 @@ pub fn program(seed: u64, size: u64, modes: Modes) -> Program {
     let locations = random.pick(&[1, 2, 2, 3]);
     let locations: Vec<u64> =
         (0..locations).map(|at| program.add_global(["x", "y", "z"][at], 4, Vec::new())).collect();
-    let threads = random.pick(&[2, 2, 3, 3, 4]);
+    let threads = if modes == Modes::Sc { random.pick(&[3, 3, 4]) } else { random.pick(&[2, 2, 3, 3, 4]) };
     let mut left = size;
     for thread in 0..threads {
         let most = left.saturating_sub(threads - 1 - thread).clamp(1, 3);
@@ -78,7 +80,11 @@ fn thread_code(
             size: 4,
             mode: write_mode(random, modes),
         };
-        match random.below(20) {
+        let kind = match modes {
+            Modes::Sc => random.pick(&[0, 0, 6, 6, 19]),
+            _ => random.below(20),
+        };
+        match kind {
             0..6 => f.push(Instr::Load {
                 dst: last,
                 address: address.into(),
@@ -143,7 +149,7 @@ fn thread_code(
             }
             17 => f.push(Instr::Assume { cond: last.into() }),
             _ => {
-                let mode = if modes == Modes::Relaxed {
+                let mode = if matches!(modes, Modes::Relaxed | Modes::Sc) {
                     FenceMode::SeqCst
                 } else if modes == Modes::Weak {
                     random.pick(&[FenceMode::Acquire, FenceMode::Release, FenceMode::AcqRel])
@@ -168,6 +174,9 @@ fn read_mode(random: &mut Random, modes: Modes) -> ReadMode {
     match modes {
         Modes::Relaxed => ReadMode::Relaxed,
         Modes::Weak => random.pick(&[ReadMode::Relaxed, ReadMode::Relaxed, ReadMode::Acquire]),
+        Modes::Sc => {
+            random.pick(&[ReadMode::Relaxed, ReadMode::Relaxed, ReadMode::Acquire, ReadMode::SeqCst])
+        }
         Modes::All => {
             random.pick(&[ReadMode::Relaxed, ReadMode::Acquire, ReadMode::SeqCst, ReadMode::SeqCst])
         }
@@ -178,6 +187,9 @@ fn write_mode(random: &mut Random, modes: Modes) -> WriteMode {
     match modes {
         Modes::Relaxed => WriteMode::Relaxed,
         Modes::Weak => random.pick(&[WriteMode::Relaxed, WriteMode::Relaxed, WriteMode::Release]),
+        Modes::Sc => {
+            random.pick(&[WriteMode::Relaxed, WriteMode::Relaxed, WriteMode::Release, WriteMode::SeqCst])
+        }
         Modes::All => {
             random.pick(&[WriteMode::Relaxed, WriteMode::Release, WriteMode::SeqCst, WriteMode::SeqCst])
         }
