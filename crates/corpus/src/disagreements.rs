@@ -8,12 +8,12 @@ pub struct Disagreements {
     pub disagreement: Vec<Disagreement>,
 }
 
-/// Tests of one corpus whose answer under one model differs, for one reason.
+/// Tests of one corpus whose answer differs under some models, for one reason.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Disagreement {
     pub corpus: String,
-    /// The other tool's name of the model.
-    pub model: String,
+    /// The other tool's names of the models.
+    pub models: Vec<String>,
     pub tests: Vec<String>,
     pub reason: String,
 }
@@ -30,7 +30,9 @@ impl Disagreements {
     pub fn reason(&self, corpus: &str, model: &str, test: &str) -> Option<&str> {
         self.disagreement
             .iter()
-            .find(|d| d.corpus == corpus && d.model == model && d.tests.iter().any(|name| name == test))
+            .find(|d| {
+                d.corpus == corpus && d.models.iter().any(|m| m == model) && d.tests.iter().any(|t| t == test)
+            })
             .map(|d| d.reason.as_str())
     }
 }

@@ -161,7 +161,15 @@ impl<J: Judge, V: FnMut(&Execution<'_, '_>, &J) -> bool> Search<'_, J, V> {
 
     fn choose_co(&mut self, candidate: &Candidate<'_>, state: &mut Chosen<'_>, co: &Relation) {
         let Some(choice) = state.choices.get(state.orders.len()).copied() else {
-            for _ in 0..self.judge.count(co) {
+            let count = self.judge.count(co);
+            if count > 0
+                && let Some(fault) = candidate.traces.iter().find_map(|trace| trace.fault.as_ref())
+            {
+                self.refusal = Some(Refusal::Fault(fault.clone()));
+                self.go_on = false;
+                return;
+            }
+            for _ in 0..count {
                 let execution = Execution { candidate, rf: &state.sources, co: state.orders.clone() };
                 self.go_on &= (self.visit)(&execution, self.judge);
             }

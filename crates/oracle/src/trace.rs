@@ -7,7 +7,7 @@
 
 use crate::Refusal;
 use porf_event::{Access, Dependencies, Label, Location, ThreadId, Value};
-use porf_interp::{Interpreter, Step, ThreadState};
+use porf_interp::{Fault, Interpreter, Step, ThreadState};
 use std::collections::BTreeMap;
 
 /// One run of one thread.
@@ -16,6 +16,8 @@ pub struct Trace {
     /// In program order; positions are the indices of the events' ids.
     pub events: Vec<(Label, Dependencies)>,
     pub end: ThreadState,
+    /// What the thread did wrong at its end.
+    pub fault: Option<Fault>,
 }
 
 /// What each location may hold at some point of some execution, and which thread writes it.
@@ -75,16 +77,19 @@ fn traces_of(
         let label = match interpreter.run(&mut state) {
             Step::Emit(label) => label,
             Step::Finished => {
-                done.push(Trace { events, end: state });
-                if done.len() > MAX_TRACES {
-                    return Err(Refusal::TooManyTraces { limit: MAX_TRACES });
-                }
+                done.push(Trace { events, end: state, fault: None });
+                continue;
+            }
+            Step::Fault(fault) => {
+                done.push(Trace { events, end: state, fault: Some(fault) });
                 continue;
             }
             // Cut off by the bound, an assumption or a lock: not a complete execution.
             Step::Blocked(_) => continue,
-            Step::Fault(fault) => return Err(Refusal::Fault(fault)),
         };
+        if done.len() + open.len() > MAX_TRACES {
+            return Err(Refusal::TooManyTraces { limit: MAX_TRACES });
+        }
         let dependencies = state.dependencies();
         answers.clear();
         match label {

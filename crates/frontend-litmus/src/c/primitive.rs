@@ -436,7 +436,8 @@ impl<'a> Lower<'_, 'a> {
         self.barrier_if(order);
         self.thread.code.jump(end);
         self.thread.code.bind(otherwise);
-        self.load(address, ReadMode::Relaxed, Some(old));
+        // A failure is an update too for smp_mb__before_atomic() and smp_mb__after_atomic().
+        self.cas(old, address, expected, 0.into(), ReadMode::Relaxed, WriteMode::Relaxed, ReadMode::Relaxed);
         self.assume(CmpOp::Ne, old.into(), expected);
         self.thread.code.bind(end);
         Ok(old.into())

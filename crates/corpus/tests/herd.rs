@@ -1,0 +1,51 @@
+//! Our answers agree with herd's on the public corpora, where they lie beside the repository.
+//!
+//! By default a fixed sample of one test in eight (over 7,000 tests, all dialects and models); all of
+//! them with `PORF_FULL=1`. Differences are listed with their reasons in `corpus/disagreements.toml`: one
+//! that is not fails, and so does an entry that is no difference.
+
+use porf_cli::litmus::Engine;
+use porf_corpus::check::check;
+use porf_corpus::herd::{self, Corpus, our_model};
+use std::collections::BTreeSet;
+
+#[test]
+fn answers_agree_with_herd() {
+    let Some(folder) = herd::folder() else {
+        eprintln!("skipped: no corpora beside the repository");
+        return;
+    };
+    let every = if porf_corpus::full() { 1 } else { 8 };
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for (name, models) in herd::list(&folder).expect("a readable folder") {
+        let corpus = Corpus::load(&folder, &name).expect("a readable archive");
+        let mut without_row: BTreeSet<&String> = corpus.tests.keys().collect();
+        for model in &models {
+            for row in corpus.rows(&folder, model).expect("readable expectations") {
+                without_row.remove(&row.path);
+            }
+            if our_model(model).is_none() {
+                continue;
+            }
+            let report = check(&folder, &corpus, model, Engine::Oracle { unroll: 2 }, |path| {
+                herd::sampled(path, every)
+            });
+            println!("{}", report.line());
+            compared += report.rows();
+            for (path, what) in report.differ.iter().chain(&report.unanswered) {
+                wrong.push(format!("{name} {model} {path}: {what}"));
+            }
+            for path in &report.stale {
+                wrong.push(format!("{name} {model} {path}: agrees, but is listed as a disagreement"));
+            }
+            let known = report.known.len() as f64 / report.rows().max(1) as f64;
+            if porf_corpus::full() && known > 0.005 {
+                wrong.push(format!("{name} {model}: {:.2} % known disagreements", 100.0 * known));
+            }
+        }
+        wrong.extend(without_row.iter().map(|path| format!("{name} {path}: no row under any model")));
+    }
+    assert!(compared >= 3_000, "only {compared} rows were compared");
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}
