@@ -140,6 +140,17 @@ impl Model {
         Ok(Model { name: stem, cat, shipped: false })
     }
 
+    /// A model from the text of a cat file.
+    pub fn parse(name: &str, text: &str) -> Result<Model, String> {
+        let cat = CatModel::parse(name, text).map_err(|diagnostic| diagnostic.to_string())?;
+        Ok(Model { name: name.to_string(), cat, shipped: false })
+    }
+
+    /// Whether the explorer has a checker for it.
+    pub fn is_fast(&self) -> bool {
+        self.fast().is_some()
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }

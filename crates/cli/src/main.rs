@@ -37,6 +37,7 @@ enum Verb {
     /// Compile and link C++ for `porf sample`
     #[command(name = "c++", disable_help_flag = true)]
     Cxx(verb::cc::Args),
+    Models(verb::models::Args),
     /// Print a completion script for a shell
     Completions(verb::completions::Args),
 }
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Verb::Sample(args) => verb::sample::run(&args, &cli.options),
         Verb::Cc(args) => verb::cc::run(&args, verb::cc::Language::C),
         Verb::Cxx(args) => verb::cc::run(&args, verb::cc::Language::Cxx),
+        Verb::Models(args) => verb::models::run(&args, &cli.options),
         Verb::Completions(args) => verb::completions::run(&args),
     }
 }

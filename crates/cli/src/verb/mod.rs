@@ -3,6 +3,7 @@
 pub mod cc;
 pub mod completions;
 pub mod litmus;
+pub mod models;
 pub mod prove;
 pub mod sample;
 pub mod verify;

@@ -1,0 +1,92 @@
+//! Every axiom of every shipped model matters: delete it, or drop a part of its relation, and a named
+//! test of `corpus/litmus` changes its answer. Long: runs with `PORF_FULL=1`.
+
+use porf_cat::ast::{ExprKind, File, Property, Require, StatementKind};
+use porf_cli::litmus::{Engine, Model, answer};
+use porf_corpus::generate::Target;
+use porf_corpus::intree::{Expected, concerns, names};
+use porf_frontend_litmus::LitmusTest;
+use rayon::prelude::*;
+
+/// Mutants that mean the same as the model, or that no test in the tree tells apart, with the reason.
+const SURVIVORS: &[(&str, &str, &str)] = &[];
+
+/// Models whose every deletion and weakening is looked at.
+const MODELS: [(&str, Target); 11] = [
+    ("sc", Target::C11),
+    ("tso", Target::C11),
+    ("ra", Target::C11),
+    ("sra", Target::C11),
+    ("rc11", Target::C11),
+    ("wrc11", Target::C11),
+    ("lkmm", Target::Kernel),
+    ("armv8", Target::AArch64),
+    ("armv7", Target::Arm),
+    ("power", Target::Ppc),
+    ("riscv", Target::RiscV),
+];
+
+#[test]
+fn every_axiom_is_needed() {
+    if !porf_corpus::full() {
+        eprintln!("skipped: set PORF_FULL=1");
+        return;
+    }
+    let mut lost = Vec::new();
+    for (model, target) in MODELS {
+        let folder = porf_corpus::root().join("corpus/litmus").join(target.folder());
+        let expected = Expected::load(&folder);
+        let tests: Vec<(LitmusTest, String)> = names(&folder)
+            .into_iter()
+            .filter_map(|name| {
+                let path = folder.join(format!("{name}.litmus"));
+                let text = std::fs::read_to_string(&path).expect("a test");
+                let test = porf_frontend_litmus::parse(&name, &text).expect("a test that parses");
+                let wanted = expected.get(&name, model)?.to_string();
+                concerns(model, &test).then_some((test, wanted))
+            })
+            .collect();
+        let source = porf_cat::models().iter().find(|entry| entry.name == model).expect("shipped").source;
+        for (what, mutant) in mutants(model, source) {
+            let loaded = Model::parse(model, &mutant.to_string()).expect("a mutant parses");
+            let killer = tests.par_iter().find_any(|(test, wanted)| {
+                answer(test, &loaded, Engine::Oracle { unroll: 2 })
+                    .is_ok_and(|answer| answer.outcome.observation.word() != wanted)
+            });
+            match killer {
+                Some((test, _)) => println!("{model}: without {what}: {} changes", test.name),
+                None if SURVIVORS.iter().any(|(m, w, _)| *m == model && *w == what) => {}
+                None => lost.push(format!("{model}: without {what}: no test changes")),
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
+/// The model without one of its axioms, or with one weakened by a part of its union.
+fn mutants(model: &str, source: &str) -> Vec<(String, File)> {
+    let file = porf_cat::parse(&format!("{model}.cat"), source).expect("a shipped model");
+    let mut found = Vec::new();
+    for (at, statement) in file.statements.iter().enumerate() {
+        let StatementKind::Test(Require::Check, test) = &statement.kind else { continue };
+        let name = test.name.as_deref().unwrap_or("an axiom without a name");
+        let mut without = file.clone();
+        without.statements.remove(at);
+        found.push((name.to_string(), without));
+        // Leaving a part out of a forbidden cycle weakens the axiom.
+        if test.property == Property::Acyclic
+            && let ExprKind::Union(parts) = &test.expr.kind
+        {
+            for part in 0..parts.len() {
+                let mut weaker = file.clone();
+                if let StatementKind::Test(_, test) = &mut weaker.statements[at].kind
+                    && let ExprKind::Union(parts) = &mut test.expr.kind
+                {
+                    let dropped = parts.remove(part);
+                    found.push((format!("{dropped} in {name}"), weaker.clone()));
+                }
+            }
+        }
+    }
+    found
+}
