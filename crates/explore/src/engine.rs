@@ -15,7 +15,7 @@
 //! (`canonical` and `places` see to that); the canonical choice is the model's.
 
 use crate::error::Error;
-use crate::history::{History, Next, Tag};
+use crate::history::{Created, History, Next, Tag};
 use crate::memory;
 use crate::schedule::{Schedule, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
@@ -32,26 +32,30 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     /// The graph that is being extended.
     pub graph: ExecutionGraph,
     /// Graphs that wait for the revisits that came from them.
-    waiting: Vec<ExecutionGraph>,
+    pub waiting: Vec<ExecutionGraph>,
     pool: Vec<ExecutionGraph>,
-    frames: Vec<Frame>,
+    pub frames: Vec<Frame>,
     /// Untried choices of all frames.
-    choices: Vec<u32>,
+    pub choices: Vec<u32>,
+    /// The threads that run from the start.
+    roots: Vec<Tag>,
+    /// There is nothing to extend: the next thing is to go back.
+    pub seen: bool,
     map: Vec<Ev>,
     pub statistics: Statistics,
 }
 
 /// An event of a graph with choices that have not been tried.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
-    kind: Kind,
-    event: Ev,
+pub(crate) struct Frame {
+    pub kind: Kind,
+    pub event: Ev,
     /// Where its choices begin; they are taken from the end.
-    start: u32,
+    pub start: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     /// Sources of a read.
     Read,
     /// Values of a choice.
@@ -66,9 +70,14 @@ enum Kind {
 const REVISIT: u32 = 1 << 31;
 
 impl<'p, M: MemoryModel> Engine<'p, M> {
-    pub fn new(interp: Interpreter<'p>, model: M, schedule: Schedule) -> Result<Self, Error> {
+    pub fn new(
+        interp: Interpreter<'p>,
+        model: M,
+        schedule: Schedule,
+        created: Created,
+    ) -> Result<Self, Error> {
         let mut engine = Engine {
-            history: History::new(interp),
+            history: History::new(interp, created),
             model,
             schedule,
             graph: ExecutionGraph::new(M::Hb::CLOCKS),
@@ -76,27 +85,41 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             pool: Vec::new(),
             frames: Vec::new(),
             choices: Vec::new(),
+            roots: Vec::new(),
+            seen: false,
             map: Vec::new(),
             statistics: Statistics::default(),
         };
         for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
             let tag = engine.history.start(thread)?;
-            engine.graph.add_thread(thread, Ev::INIT, tag.0);
+            engine.roots.push(tag);
         }
+        engine.reset_graph();
         Ok(engine)
     }
 
-    /// Runs to the end, or until the visitor has seen enough.
+    /// Makes the graph the empty one.
+    pub fn reset_graph(&mut self) {
+        self.graph = ExecutionGraph::new(M::Hb::CLOCKS);
+        for (thread, tag) in self.roots.iter().enumerate() {
+            self.graph.add_thread(ThreadId(thread as u16), Ev::INIT, tag.0);
+        }
+    }
+
+    /// Runs to the end, or until the visitor has seen enough; then it can be run on.
     pub fn run(&mut self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
-        for at in 0..self.graph.threads().len() {
-            if self.look_for_fault(tag_of(&self.graph, at), visitor).is_break() {
-                return Ok(ControlFlow::Break(()));
+        if self.graph.is_empty() && self.frames.is_empty() && !self.seen {
+            for at in 0..self.graph.threads().len() {
+                if self.look_for_fault(tag_of(&self.graph, at), visitor).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
         }
         loop {
-            if self.extend(visitor)?.is_break() {
+            if !self.seen && self.extend(visitor)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
+            self.seen = false;
             match self.go_back(visitor)? {
                 Back::Next => {}
                 Back::Done => return Ok(ControlFlow::Continue(())),
@@ -124,19 +147,19 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             let start = self.choices.len() as u32;
             let kind = match label {
                 Label::Read { .. } => {
-                    let event = self.add(thread, label, loc, tag);
+                    let event = self.add_event(thread, label, loc, tag);
                     self.model.sources(&self.graph, event, &mut self.choices);
                     Kind::Read
                 }
                 Label::Write { .. } => {
                     let after = self.history.child(tag, 0)?;
-                    let event = self.add(thread, label, loc, after);
+                    let event = self.add_event(thread, label, loc, after);
                     self.find_revisits(event);
                     self.model.places(&self.graph, event, &mut self.choices);
                     Kind::Write
                 }
                 Label::Choice { options, .. } => {
-                    self.add(thread, label, loc, tag);
+                    self.add_event(thread, label, loc, tag);
                     self.choices.extend((0..options).rev());
                     Kind::Choice
                 }
@@ -149,7 +172,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 }
                 _ => {
                     let after = self.history.child(tag, 0)?;
-                    self.add(thread, label, loc, after);
+                    self.add_event(thread, label, loc, after);
                     if self.arrived(visitor).is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
@@ -173,25 +196,29 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         })
     }
 
-    fn add(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: Tag) -> Ev {
-        if loc != Loc::NONE && loc.as_usize() >= self.graph.location_count() {
-            for known in self.graph.location_count()..=loc.as_usize() {
-                self.graph.name_location(Loc(known as u32), self.history.cells()[known].location);
-            }
-        }
-        let event = self.graph.add(thread, label, loc, tag.0);
+    fn add_event(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: Tag) -> Ev {
+        let event = self.add_without_clocks(thread, label, loc, tag);
         if !label.is_read() {
             M::Hb::update(&mut self.graph, event);
         }
         event
     }
 
-    fn add_create(&mut self, thread: ThreadId, tag: Tag) -> Result<(), Error> {
+    pub fn add_without_clocks(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: Tag) -> Ev {
+        if loc != Loc::NONE && loc.as_usize() >= self.graph.location_count() {
+            for known in self.graph.location_count()..=loc.as_usize() {
+                self.graph.name_location(Loc(known as u32), self.history.cells()[known].location);
+            }
+        }
+        self.graph.add(thread, label, loc, tag.0)
+    }
+
+    pub fn add_create(&mut self, thread: ThreadId, tag: Tag) -> Result<(), Error> {
         let index = self.graph.thread(thread).events().len() as u32;
         let child = self.history.created_id(thread, index)?;
         let root = self.history.created(tag, child)?;
         let after = self.history.child(tag, Value::from(child.0))?;
-        let event = self.add(thread, Label::Create { child }, Loc::NONE, after);
+        let event = self.add_event(thread, Label::Create { child }, Loc::NONE, after);
         self.graph.add_thread(child, event, root.0);
         Ok(())
     }
@@ -200,6 +227,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     fn leaf(&mut self, visitor: &mut impl Visitor) -> ControlFlow<()> {
         #[cfg(debug_assertions)]
         self.validate();
+        self.seen = true;
         let execution = Execution {
             graph: &self.graph,
             history: &self.history,

@@ -15,6 +15,7 @@ use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::FunctionId;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A thread after some answers: an index into the tree, and what it can do next, in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,28 @@ pub(crate) struct History<'p> {
     overlaps: Vec<SmallVec<[Loc; 1]>>,
     /// All cells by address.
     by_address: BTreeMap<(u64, u8), Loc>,
-    created: HashMap<(ThreadId, u32), ThreadId>,
+    created: Created,
+}
+
+/// The numbers of created threads, by the event that creates them: the same for all workers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Created(Arc<Mutex<HashMap<(ThreadId, u32), ThreadId>>>);
+
+impl Created {
+    /// In the order of the numbers: the creating thread and the index of its event.
+    pub fn list(&self) -> Vec<(u16, u32)> {
+        let created = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list: Vec<_> = created.iter().map(|((thread, index), id)| (id.0, thread.0, *index)).collect();
+        list.sort_unstable();
+        list.into_iter().map(|(_, thread, index)| (thread, index)).collect()
+    }
+
+    pub fn from_list(first: usize, list: &[(u16, u32)]) -> Created {
+        let number = |at: usize| ThreadId((first + at) as u16);
+        let entries =
+            list.iter().enumerate().map(|(at, &(thread, index))| ((ThreadId(thread), index), number(at)));
+        Created(Arc::new(Mutex::new(entries.collect())))
+    }
 }
 
 /// A location that some thread has touched or wants to touch.
@@ -93,7 +115,7 @@ impl Tag {
 }
 
 impl<'p> History<'p> {
-    pub fn new(interp: Interpreter<'p>) -> History<'p> {
+    pub fn new(interp: Interpreter<'p>, created: Created) -> History<'p> {
         History {
             interp,
             nodes: Vec::new(),
@@ -103,7 +125,7 @@ impl<'p> History<'p> {
             cells: Vec::new(),
             overlaps: Vec::new(),
             by_address: BTreeMap::new(),
-            created: HashMap::new(),
+            created,
         }
     }
 
@@ -153,11 +175,12 @@ impl<'p> History<'p> {
     /// The number of the thread that event `index` of `parent` starts: always the same.
     pub fn created_id(&mut self, parent: ThreadId, index: u32) -> Result<ThreadId, Error> {
         let first = self.interp.program().threads.len();
-        let next = first + self.created.len();
+        let mut created = self.created.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = first + created.len();
         if next >= usize::from(ThreadId::INIT.0) {
             return Err(Error::Unsupported("more than 65534 threads".into()));
         }
-        Ok(*self.created.entry((parent, index)).or_insert(ThreadId(next as u16)))
+        Ok(*created.entry((parent, index)).or_insert(ThreadId(next as u16)))
     }
 
     /// The beginning of thread `child`, which a thread is about to start.

@@ -7,13 +7,16 @@ mod engine;
 mod error;
 mod history;
 mod memory;
+mod parallel;
 mod schedule;
 mod stuck;
+mod task;
 mod visit;
 
 pub use error::Error;
 pub use schedule::Schedule;
 pub use stuck::{Stuck, Waiting};
+pub use task::Task;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
 use porf_consistency::{
@@ -22,6 +25,7 @@ use porf_consistency::{
 use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_interp::Interpreter;
 use porf_ir::{Instr, Program};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -53,6 +57,14 @@ pub struct Options {
     pub unroll: Option<u32>,
 }
 
+/// Where a search was broken off: all that is left to do, as plain data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rest {
+    pub tasks: Vec<Task>,
+    /// Which event created which thread: the numbers are part of what threads have seen.
+    created: Vec<(u16, u32)>,
+}
+
 /// Explores every execution of `program`, or those up to where the visitor breaks off.
 pub fn explore(
     program: &Program,
@@ -61,38 +73,94 @@ pub fn explore(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
+    struct Alone<'o, V>(&'o mut V);
+    impl<V: Visitor> Search for Alone<'_, V> {
+        type Output = Statistics;
+        fn run<M: MemoryModel + Default>(
+            self,
+            program: &Program,
+            options: &Options,
+        ) -> Result<Statistics, Error> {
+            let interp = Interpreter::new(program).unroll(options.unroll);
+            let created = history::Created::default();
+            let mut engine = engine::Engine::new(interp, M::default(), options.schedule, created)?;
+            let _ = engine.run(self.0)?;
+            Ok(engine.statistics)
+        }
+    }
+    dispatch(program, model, equivalence, options, Alone(visitor))
+}
+
+/// Explores with one worker for each visitor. Begins where `from` ended, or at the beginning; gives
+/// what is left if a visitor breaks off. Breaking off takes effect after the current execution.
+pub fn explore_parallel<V: Visitor + Send>(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    visitors: Vec<V>,
+    from: Option<Rest>,
+) -> Result<(Statistics, Rest), Error> {
+    struct Together<V>(Vec<V>, Option<Rest>);
+    impl<V: Visitor + Send> Search for Together<V> {
+        type Output = (Statistics, Rest);
+        fn run<M: MemoryModel + Default>(
+            self,
+            program: &Program,
+            options: &Options,
+        ) -> Result<Self::Output, Error> {
+            let interp = Interpreter::new(program).unroll(options.unroll);
+            let (tasks, created) = match self.1 {
+                Some(rest) if rest.tasks.is_empty() => return Ok((Statistics::default(), rest)),
+                Some(rest) => (rest.tasks, history::Created::from_list(program.threads.len(), &rest.created)),
+                None => (Vec::new(), history::Created::default()),
+            };
+            let (statistics, tasks) =
+                parallel::run::<M, V>(interp, options.schedule, tasks, &created, self.0)?;
+            Ok((statistics, Rest { tasks, created: created.list() }))
+        }
+    }
+    dispatch(program, model, equivalence, options, Together(visitors, from))
+}
+
+/// Something to do with a model that is known only at run time.
+trait Search {
+    type Output;
+    fn run<M: MemoryModel + Default>(
+        self,
+        program: &Program,
+        options: &Options,
+    ) -> Result<Self::Output, Error>;
+}
+
+fn dispatch<S: Search>(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    search: S,
+) -> Result<S::Output, Error> {
     match (model, equivalence) {
-        (Model::Sc, Equivalence::Mo) => run::<Mo<Closure<Sc>>>(program, options, visitor),
-        (Model::Sra, Equivalence::Mo) => run::<Mo<Closure<Sra>>>(program, options, visitor),
-        (Model::Tso, Equivalence::Mo) => run::<Mo<Closure<Tso>>>(program, options, visitor),
-        (Model::Pso, Equivalence::Mo) => run::<Mo<Closure<Pso>>>(program, options, visitor),
-        (Model::Ra, Equivalence::Mo) => run::<Mo<Ra>>(program, options, visitor),
-        (Model::Rc11, Equivalence::Mo) if uses_sc(program) => run::<Mo<Rc11>>(program, options, visitor),
+        (Model::Sc, Equivalence::Mo) => search.run::<Mo<Closure<Sc>>>(program, options),
+        (Model::Sra, Equivalence::Mo) => search.run::<Mo<Closure<Sra>>>(program, options),
+        (Model::Tso, Equivalence::Mo) => search.run::<Mo<Closure<Tso>>>(program, options),
+        (Model::Pso, Equivalence::Mo) => search.run::<Mo<Closure<Pso>>>(program, options),
+        (Model::Ra, Equivalence::Mo) => search.run::<Mo<Ra>>(program, options),
+        (Model::Rc11, Equivalence::Mo) if uses_sc(program) => search.run::<Mo<Rc11>>(program, options),
         (Model::Rc11, Equivalence::Mo) if uses_fences(program) => {
-            run::<Mo<Rc11Weak<Rc11Hb<true>>>>(program, options, visitor)
+            search.run::<Mo<Rc11Weak<Rc11Hb<true>>>>(program, options)
         }
-        (Model::Rc11, Equivalence::Mo) => run::<Mo<Rc11Weak<Rc11Hb<false>>>>(program, options, visitor),
-        (Model::Ra, Equivalence::Rf) => run::<Rf<Porf>>(program, options, visitor),
+        (Model::Rc11, Equivalence::Mo) => search.run::<Mo<Rc11Weak<Rc11Hb<false>>>>(program, options),
+        (Model::Ra, Equivalence::Rf) => search.run::<Rf<Porf>>(program, options),
         (Model::Rc11, Equivalence::Rf) if !uses_sc(program) => {
-            run::<Rf<Rc11Hb<true>>>(program, options, visitor)
+            search.run::<Rf<Rc11Hb<true>>>(program, options)
         }
-        (Model::Wrc11, _) if !uses_sc(program) => run::<WeakMo>(program, options, visitor),
+        (Model::Wrc11, _) if !uses_sc(program) => search.run::<WeakMo>(program, options),
         _ if uses_sc(program) => {
             Err(Error::Unsupported(format!("seq_cst accesses or fences under {model} up to {equivalence}")))
         }
         _ => Err(Error::Unsupported(format!("{model} up to {equivalence}"))),
     }
-}
-
-fn run<M: MemoryModel + Default>(
-    program: &Program,
-    options: &Options,
-    visitor: &mut impl Visitor,
-) -> Result<Statistics, Error> {
-    let interp = Interpreter::new(program).unroll(options.unroll);
-    let mut engine = engine::Engine::new(interp, M::default(), options.schedule)?;
-    let _ = engine.run(visitor)?;
-    Ok(engine.statistics)
 }
 
 fn uses_fences(program: &Program) -> bool {

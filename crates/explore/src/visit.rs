@@ -53,6 +53,15 @@ pub struct Statistics {
     pub revisits: u64,
 }
 
+impl Statistics {
+    pub fn add(&mut self, other: &Statistics) {
+        self.executions += other.executions;
+        self.blocked += other.blocked;
+        self.events += other.events;
+        self.revisits += other.revisits;
+    }
+}
+
 impl Execution<'_, '_> {
     /// The state of a thread after its last event.
     pub fn state(&self, thread: ThreadId) -> &ThreadState {

@@ -271,6 +271,15 @@ impl ExecutionGraph {
         self.events[read.as_usize()].rf = Ev::NONE;
     }
 
+    /// Computes the porf clock of an event from those of its predecessors.
+    pub fn update_porf(&mut self, event: Ev) {
+        self.init_porf(event, self.po_pred(event));
+        let source = self.events[event.as_usize()].rf;
+        if source.is_some() && source != Ev::INIT {
+            self.join_clock(Self::PORF, event, Self::PORF, source);
+        }
+    }
+
     /// Makes a read as it was before its source was known: its label becomes `label`, its tag 0.
     pub fn forget_rf(&mut self, read: Ev, label: Label) {
         if self.events[read.as_usize()].rf.is_some() {

@@ -1,0 +1,188 @@
+//! Several workers on one search.
+//!
+//! Each worker has an engine of its own. One that has nothing to do says so; another one gives away
+//! half of the untried choices of its oldest event, where the largest part of its search is left.
+//! Nothing else is shared but the numbers of created threads, so that counts do not depend on the
+//! number of workers.
+
+use crate::Statistics;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::history::Created;
+use crate::schedule::Schedule;
+use crate::task::Task;
+use crate::visit::{Visit, Visitor};
+use porf_consistency::MemoryModel;
+use porf_interp::Interpreter;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What all workers share.
+struct Shared {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    /// How many workers wait for a task.
+    hungry: AtomicUsize,
+    stop: AtomicBool,
+}
+
+struct Queue {
+    tasks: Vec<Task>,
+    idle: usize,
+    error: Option<Error>,
+}
+
+/// Searches all of `tasks` (the whole program if there are none); what is left if a visitor broke off.
+pub(crate) fn run<M: MemoryModel + Default, V: Visitor>(
+    interp: Interpreter<'_>,
+    schedule: Schedule,
+    tasks: Vec<Task>,
+    created: &Created,
+    visitors: Vec<V>,
+) -> Result<(Statistics, Vec<Task>), Error>
+where
+    V: Send,
+{
+    let fresh = tasks.is_empty();
+    let jobs = visitors.len();
+    let shared = Shared {
+        queue: Mutex::new(Queue { tasks, idle: 0, error: None }),
+        changed: Condvar::new(),
+        hungry: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+    };
+    let mut total = Statistics::default();
+    let mut rest = Vec::new();
+    std::thread::scope(|scope| {
+        let shared = &shared;
+        let workers: Vec<_> = visitors
+            .into_iter()
+            .enumerate()
+            .map(|(number, visitor)| {
+                let first = fresh && number == 0;
+                scope.spawn(move || {
+                    let _guard = OnPanic(shared);
+                    let result = work::<M, V>(interp, schedule, created, visitor, shared, first, jobs);
+                    result.unwrap_or_else(|error| {
+                        shared.give_up(Some(error));
+                        (Statistics::default(), Vec::new())
+                    })
+                })
+            })
+            .collect();
+        for worker in workers {
+            let (statistics, tasks) = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            total.add(&statistics);
+            rest.extend(tasks);
+        }
+    });
+    let queue = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    rest.extend(queue.tasks);
+    match queue.error {
+        Some(error) => Err(error),
+        None => Ok((total, rest)),
+    }
+}
+
+fn work<M: MemoryModel + Default, V: Visitor>(
+    interp: Interpreter<'_>,
+    schedule: Schedule,
+    created: &Created,
+    mut visitor: V,
+    shared: &Shared,
+    first: bool,
+    jobs: usize,
+) -> Result<(Statistics, Vec<Task>), Error> {
+    let mut engine = Engine::new(interp, M::default(), schedule, created.clone())?;
+    let mut has_work = first;
+    loop {
+        if !has_work {
+            match shared.take(jobs) {
+                Some(task) => engine.load(&task)?,
+                None => return Ok((engine.statistics, Vec::new())),
+            }
+        }
+        has_work = false;
+        loop {
+            let mut watched = |visit: Visit<'_, '_>| {
+                let leaf = matches!(visit, Visit::Complete(_) | Visit::Blocked(_));
+                if visitor.visit(visit).is_break() {
+                    shared.give_up(None);
+                }
+                let interrupted = shared.stop.load(Ordering::Relaxed)
+                    || (leaf && shared.hungry.load(Ordering::Relaxed) > 0);
+                if interrupted && leaf { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            match engine.run(&mut watched)? {
+                ControlFlow::Continue(()) => break,
+                ControlFlow::Break(()) if shared.stop.load(Ordering::Relaxed) => {
+                    return Ok((engine.statistics, engine.take_tasks()));
+                }
+                ControlFlow::Break(()) => {
+                    if let Some(task) = engine.split_half() {
+                        shared.put(task);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Lets the others go if a worker panics.
+struct OnPanic<'s>(&'s Shared);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.give_up(None);
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, task: Task) {
+        let mut queue = self.lock();
+        queue.tasks.push(task);
+        // One task feeds one worker.
+        let waiting = queue.idle.saturating_sub(queue.tasks.len());
+        self.hungry.store(waiting, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    /// Waits for a task; `None` when there will be none.
+    fn take(&self, jobs: usize) -> Option<Task> {
+        let mut queue = self.lock();
+        queue.idle += 1;
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            if let Some(task) = queue.tasks.pop() {
+                queue.idle -= 1;
+                self.hungry.store(queue.idle.saturating_sub(queue.tasks.len()), Ordering::Relaxed);
+                return Some(task);
+            }
+            if queue.idle == jobs {
+                self.stop.store(true, Ordering::Relaxed);
+                self.changed.notify_all();
+                return None;
+            }
+            self.hungry.store(queue.idle.saturating_sub(queue.tasks.len()), Ordering::Relaxed);
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn give_up(&self, error: Option<Error>) {
+        let mut queue = self.lock();
+        if queue.error.is_none() {
+            queue.error = error;
+        }
+        self.stop.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,79 @@
+//! Splitting a search loses nothing and repeats nothing: workers, breaking off, going on from text.
+
+mod support;
+
+use porf_explore::{Equivalence, Model, Options, Rest, Visit, explore, explore_parallel};
+use porf_graph::CanonicalKey;
+use porf_ir::Program;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use support::generate::{Modes, program};
+
+type Keys = HashMap<CanonicalKey, u32>;
+
+fn note(keys: &mut Keys, visit: &Visit<'_, '_>) {
+    if let Visit::Complete(execution) | Visit::Blocked(execution) = visit {
+        *keys.entry(execution.key()).or_default() += 1;
+    }
+}
+
+fn alone(program: &Program, model: Model, equivalence: Equivalence) -> Keys {
+    let mut keys = Keys::new();
+    let mut visitor = |visit: Visit<'_, '_>| {
+        note(&mut keys, &visit);
+        ControlFlow::Continue(())
+    };
+    explore(program, model, equivalence, &Options::default(), &mut visitor).unwrap();
+    keys
+}
+
+/// Breaks off after every `step` executions, through text.
+fn in_steps(program: &Program, model: Model, equivalence: Equivalence, step: u32, jobs: usize) -> Keys {
+    let keys = Mutex::new(Keys::new());
+    let mut from: Option<Rest> = None;
+    loop {
+        let seen = Mutex::new(0);
+        let visitors = (0..jobs)
+            .map(|_| {
+                |visit: Visit<'_, '_>| {
+                    note(&mut keys.lock().unwrap(), &visit);
+                    let mut seen = seen.lock().unwrap();
+                    *seen += 1;
+                    if *seen >= step { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                }
+            })
+            .collect();
+        let (_, rest) =
+            explore_parallel(program, model, equivalence, &Options::default(), visitors, from.take())
+                .unwrap();
+        if rest.tasks.is_empty() {
+            return keys.into_inner().unwrap();
+        }
+        let text = serde_json::to_string(&rest).unwrap();
+        from = Some(serde_json::from_str(&text).unwrap());
+    }
+}
+
+#[test]
+fn splitting_changes_nothing() {
+    let kinds = [
+        (Model::Sc, Equivalence::Mo),
+        (Model::Rc11, Equivalence::Mo),
+        (Model::Tso, Equivalence::Mo),
+        (Model::Ra, Equivalence::Rf),
+        (Model::Wrc11, Equivalence::Rf),
+    ];
+    for seed in 0..150 {
+        let program = program((9 << 40) + seed, 8, Modes::Weak);
+        for (model, equivalence) in kinds {
+            let expected = alone(&program, model, equivalence);
+            assert!(expected.values().all(|&count| count == 1));
+            for (step, jobs) in [(1, 1), (3, 1), (5, 2), (1_000_000, 3)] {
+                let found = in_steps(&program, model, equivalence, step, jobs);
+                let text = porf_ir::print(&program);
+                assert!(found == expected, "{model} {equivalence} in steps of {step}, {jobs} jobs\n{text}");
+            }
+        }
+    }
+}
