@@ -533,9 +533,9 @@ impl<'a> Lower<'_, 'a> {
 
     fn order(&self, expr: &Expr<'a>) -> Result<Order, Diagnostic> {
         match expr.kind {
-            // herd's models do not know consume as acquire: it orders as relaxed does, by dependencies.
-            Kind::Name("memory_order_relaxed" | "memory_order_consume") => Ok(Order::Relaxed),
-            Kind::Name("memory_order_acquire") => Ok(Order::Acquire),
+            Kind::Name("memory_order_relaxed") => Ok(Order::Relaxed),
+            // As all compilers do.
+            Kind::Name("memory_order_acquire" | "memory_order_consume") => Ok(Order::Acquire),
             Kind::Name("memory_order_release") => Ok(Order::Release),
             Kind::Name("memory_order_acq_rel") => Ok(Order::AcqRel),
             Kind::Name("memory_order_seq_cst") => Ok(Order::SeqCst),
