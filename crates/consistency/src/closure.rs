@@ -174,6 +174,10 @@ impl<O: Order> Closure<O> {
                     }
                 }
                 Work::Strong { thread, from, to } => {
+                    // Whatever a thread begins with, all of it comes after its creation.
+                    if from == 0 {
+                        self.reach_creator(graph, thread);
+                    }
                     for &ev in &graph.thread(thread).events()[from as usize..to as usize] {
                         if ev.is_some() && is_strong(graph, ev) {
                             self.expand(graph, ev);
