@@ -1,6 +1,9 @@
 /* The deque of Chase and Lev (with the orderings of Le et al.): an owner and thieves. */
 #include "common.h"
 
+#ifndef THIEVES
+#define THIEVES 1
+#endif
 #define SIZE 4
 static atomic_int top, bottom, items[SIZE];
 static atomic_int taken[3];
@@ -53,7 +56,7 @@ static void *owner(void *arg) {
 static void *thief(void *arg) { fetch_add(&taken[steal()], 1, rlx); return NULL; }
 int main(void) {
     spawn(owner, 0);
-    spawn(thief, 0);
+    for (int i = 0; i < THIEVES; i++) spawn(thief, i);
     join_all();
     assert(load(&taken[1], rlx) == 1 && load(&taken[2], rlx) == 1);
     return 0;

@@ -164,8 +164,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                     Kind::Choice
                 }
                 Label::Create { .. } => {
-                    self.add_create(thread, tag)?;
-                    if self.arrived(visitor).is_break() {
+                    let root = self.add_create(thread, tag)?;
+                    // The new thread may be wrong before its first event.
+                    if self.look_for_fault(root, visitor).is_break() || self.arrived(visitor).is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                     continue;
@@ -213,14 +214,14 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         self.graph.add(thread, label, loc, tag.0)
     }
 
-    pub fn add_create(&mut self, thread: ThreadId, tag: Tag) -> Result<(), Error> {
+    pub fn add_create(&mut self, thread: ThreadId, tag: Tag) -> Result<Tag, Error> {
         let index = self.graph.thread(thread).events().len() as u32;
         let child = self.history.created_id(thread, index)?;
         let root = self.history.created(tag, child)?;
         let after = self.history.child(tag, Value::from(child.0))?;
         let event = self.add_event(thread, Label::Create { child }, Loc::NONE, after);
         self.graph.add_thread(child, event, root.0);
-        Ok(())
+        Ok(root)
     }
 
     /// No thread can move.

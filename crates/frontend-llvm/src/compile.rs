@@ -55,7 +55,7 @@ pub(crate) fn is_bitcode(path: &Path) -> bool {
 }
 
 /// The bitcode (or textual IR) of one file.
-pub(crate) fn bitcode(path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+pub fn compile(path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
     let file = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|source| Error::Io { file: file.clone(), source })?;
     if !is_source(path) {

@@ -18,7 +18,7 @@ mod module;
 mod translate;
 
 pub use api::version;
-pub use compile::{find_clang, include_directory};
+pub use compile::{compile, find_clang, include_directory};
 
 use module::Module;
 use porf_ir::Program;
@@ -70,9 +70,9 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     let mut inputs = files.iter();
     let first = inputs.next().ok_or_else(|| Error::NoEntry(options.entry.clone()))?;
     let name = first.display().to_string();
-    let mut module = Module::parse(&name, &compile::bitcode(first, options)?)?;
+    let mut module = Module::parse(&name, &compile(first, options)?)?;
     for file in inputs {
-        module.link(&file.display().to_string(), &compile::bitcode(file, options)?)?;
+        module.link(&file.display().to_string(), &compile(file, options)?)?;
     }
     module.verify(&name)?;
     if module.function(&options.entry).is_none_or(|entry| entry.is_declaration()) {

@@ -3,7 +3,7 @@
 use crate::options::{Format, Options};
 use clap::ValueEnum;
 use porf_event::ThreadId;
-use porf_explore::{Equivalence, Execution, Model, Statistics, Stuck, Visit, Waiting, explore};
+use porf_explore::{Equivalence, Execution, Model, Schedule, Statistics, Stuck, Visit, Waiting, explore};
 use porf_frontend_llvm as llvm;
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
@@ -62,6 +62,9 @@ pub struct Args {
     /// Write the result as SARIF
     #[arg(long)]
     sarif: Option<PathBuf>,
+    /// Which thread moves first where several can: the result is the same, the way there is not
+    #[arg(long, value_enum, default_value_t = ScheduleName::Left, hide = true)]
+    schedule: ScheduleName,
     /// Arguments for clang
     #[arg(last = true)]
     flags: Vec<String>,
@@ -71,6 +74,13 @@ pub struct Args {
 enum EquivalenceName {
     Mo,
     Rf,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ScheduleName {
+    Left,
+    Right,
+    Fewest,
 }
 
 pub fn run(args: &Args, options: &Options) -> ExitCode {
@@ -110,7 +120,12 @@ fn verify(args: &Args) -> Result<Answer, String> {
         stopped: None,
         unsupported: None,
     };
-    let explore_options = porf_explore::Options { unroll: args.unroll, ..Default::default() };
+    let schedule = match args.schedule {
+        ScheduleName::Left => Schedule::LeftToRight,
+        ScheduleName::Right => Schedule::RightToLeft,
+        ScheduleName::Fewest => Schedule::Fewest,
+    };
+    let explore_options = porf_explore::Options { unroll: args.unroll, schedule };
     let start = Instant::now();
     let mut visitor = |visit: Visit<'_, '_>| search.visit(visit);
     let statistics = explore(&program, model, equivalence, &explore_options, &mut visitor)
