@@ -28,6 +28,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Verify(verb::verify::Args),
+    Replay(verb::replay::Args),
     Litmus(verb::litmus::Args),
     Prove(verb::prove::Args),
     Sample(verb::sample::Args),
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.verb {
         Verb::Verify(args) => verb::verify::run(&args, &cli.options),
+        Verb::Replay(args) => verb::replay::run(&args, &cli.options),
         Verb::Litmus(args) => verb::litmus::run(&args, &cli.options),
         Verb::Prove(args) => verb::prove::run(&args, &cli.options),
         Verb::Sample(args) => verb::sample::run(&args, &cli.options),

@@ -5,5 +5,6 @@ pub mod completions;
 pub mod litmus;
 pub mod models;
 pub mod prove;
+pub mod replay;
 pub mod sample;
 pub mod verify;
