@@ -97,7 +97,9 @@ fn naked(f: &mut Formatter<'_>, e: &Expr) -> fmt::Result {
                 write!(f, "]")
             }
             postfix => {
-                expr(f, inner, Level::Postfix)?;
+                // `r++` would be another symbol.
+                let twice = *op == Unary::Plus && matches!(inner.kind, ExprKind::Unary(Unary::Plus, _));
+                expr(f, inner, if twice { Level::Simple } else { Level::Postfix })?;
                 f.write_str(match postfix {
                     Unary::Plus => "+",
                     Unary::Star => "*",

@@ -109,6 +109,12 @@ fn errors_name_line_and_column() {
     check(&format!("let x = {}po", "(".repeat(2000)), "m.cat:1:158: expressions are nested too deeply");
 }
 
+#[test]
+fn a_closure_of_a_closure_survives_printing() {
+    let expr = parse_expression("a", "(r+)+").unwrap();
+    assert_eq!(expr.to_string(), "(r+)+");
+}
+
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("0".to_owned()),

@@ -7,7 +7,8 @@ use porf_relation::{EventSet, Relation};
 
 /// A litmus shape with its outcome: each read says what it must read.
 ///
-/// An event is `Wx1` (write 1 to x), `Rx0` (read 0), `Ux0-1` (read 0 and write 1 in one update) or `F`, then
+/// An event is `Wx1` (write 1 to x), `Rx0` (read 0), `Ux0-1` (read 0 and write 1 in one update), `Xx0-1` (the same
+/// by a pair of exclusives) or `F`, then
 /// `:TAG` for each of its sets and `@addr`, `@data` or `@ctrl` for a dependency on the read before it.
 pub struct Shape {
     pub name: &'static str,
@@ -22,8 +23,8 @@ struct Event {
     value: i64,
     tags: Vec<String>,
     dependency: Option<String>,
-    /// The event after this one is the write of the same update.
-    update: bool,
+    /// The event after this one is the write of the same update: `amo` or `lxsx`.
+    update: Option<&'static str>,
 }
 
 impl Shape {
@@ -53,11 +54,11 @@ impl Shape {
                 update,
             };
             match (kind, rest.split_once('-')) {
-                ('U', Some((old, new))) => {
-                    events.push(event('R', old, true));
-                    events.push(event('W', new, false));
+                ('U' | 'X', Some((old, new))) => {
+                    events.push(event('R', old, Some(if kind == 'U' { "amo" } else { "lxsx" })));
+                    events.push(event('W', new, None));
                 }
-                _ => events.push(event(kind, rest, false)),
+                _ => events.push(event(kind, rest, None)),
             }
         }
         self.threads.push(events);
@@ -80,7 +81,7 @@ impl Shape {
         locations.sort();
         locations.dedup();
         for location in locations {
-            let init = Event { kind: 'W', location, value: 0, tags: vec![], dependency: None, update: false };
+            let init = Event { kind: 'W', location, value: 0, tags: vec![], dependency: None, update: None };
             all.push((None, init));
         }
         for (thread, events) in self.threads.iter().enumerate() {
@@ -143,7 +144,7 @@ impl Structure for Execution {
             "loc" => self.pairs(|a, b| self.same_location(a, b)),
             "int" => self.pairs(same_thread),
             "ext" => self.pairs(|a, b| a != b && !same_thread(a, b)),
-            "amo" => self.pairs(|a, b| self.events[a].1.update && b == a + 1),
+            "amo" | "lxsx" => self.pairs(|a, b| self.events[a].1.update == Some(name) && b == a + 1),
             "same-value" => self.pairs(|a, b| self.events[a].1.value == self.events[b].1.value),
             "addr" | "data" | "ctrl" => self.pairs(|a, b| {
                 let depends = self.events[b].1.dependency.as_deref() == Some(name);
@@ -208,7 +209,7 @@ pub fn allowed(model: &Model, shape: &Shape) -> bool {
                 if evaluator.check().unwrap().is_consistent() {
                     return true;
                 }
-                assert!(evaluator.explain().is_some());
+                assert!(evaluator.explain().is_some(), "a forbidden execution has a reason");
             }
         }
         let Some(next) = (0..choice.len()).find(|&i| choice[i] + 1 < sources[i].len()) else { return false };
