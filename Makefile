@@ -2,7 +2,7 @@
 # fresh machine that has only the Rust toolchain.
 CARGO ?= cargo
 
-.PHONY: all setup build demo test test-full bench fmt clippy
+.PHONY: all setup build install demo test test-full bench fmt clippy
 
 all: build
 
@@ -10,19 +10,26 @@ setup:
 	@scripts/setup.sh
 
 build: setup
-	$(CARGO) build --release
+	$(CARGO) build --release -p porf-cli
+
+install: setup
+	$(CARGO) install --path crates/cli --locked
+
+demo: build
+	@scripts/demo.sh
 
 test: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) test --workspace
 
+# Everything, also what takes long: all public tests beside the repository, mutants of every axiom,
+# more random programs.
 test-full: test
 	PORF_FULL=1 $(CARGO) test --workspace --release
 
 bench: build
-
-demo: build
+	@scripts/bench.sh
 
 fmt:
 	$(CARGO) fmt --all

@@ -44,6 +44,7 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    end_quietly_on_closed_pipe();
     let cli = Cli::parse();
     match cli.verb {
         Verb::Verify(args) => verb::verify::run(&args, &cli.options),
@@ -55,5 +56,15 @@ fn main() -> ExitCode {
         Verb::Cxx(args) => verb::cc::run(&args, verb::cc::Language::Cxx),
         Verb::Models(args) => verb::models::run(&args, &cli.options),
         Verb::Completions(args) => verb::completions::run(&args),
+    }
+}
+
+/// `porf … | head` ends as other tools do, not with a panic on a failed write: Rust ignores SIGPIPE
+/// unless told otherwise.
+fn end_quietly_on_closed_pipe() {
+    #[cfg(unix)]
+    // SAFETY: sets a signal's disposition to the default before any thread is started.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
 }

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# What Porf does, in a minute: `make demo`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+porf=target/release/porf
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+tests() { local folder=$1; shift; for name in "$@"; do echo "corpus/litmus/$folder/$name.litmus"; done; }
+
+say "Can the weak outcome be seen? Five classic tests in C, relaxed and then with more ordering."
+$porf litmus --model sc,tso,pso,sra,ra,rc11 $(tests c11 \
+    SB+rlx+rlx SB+fsc+fsc SB+sc+sc MP+rlx+rlx MP+poll+poaa LB+rlx+rlx 2+2W+rlx+rlx 2+2W+fsc+fsc \
+    IRIW+rlx+rlx IRIW+poaa+poaa IRIW+sc+sc)
+
+say "The same shapes in assembly, each under its architecture's model (and under SC)."
+$porf litmus --model sc,tso $(tests x86_64 SB+po+po SB+mfence+mfence MP+po+po)
+$porf litmus --model sc,armv8 $(tests aarch64 SB+po+po SB+dmb.sy+dmb.sy MP+po+po MP+dmb.sy+addr LB+po+po \
+    LB+data+data 2+2W+po+po IRIW+addr+addr)
+$porf litmus --model sc,power $(tests ppc SB+po+po SB+sync+sync MP+lwsync+po LB+po+po IRIW+addr+addr IRIW+sync+sync)
+$porf litmus --model sc,riscv $(tests riscv SB+po+po SB+fence.rw.rw+fence.rw.rw MP+po+po LB+po+po IRIW+addr+addr)
+
+say "One of them in full: message passing with relaxed accesses."
+cat corpus/litmus/c11/MP+rlx+rlx.litmus
+$porf litmus corpus/litmus/c11/MP+rlx+rlx.litmus
+
+say "A C program with a bug: porf verify."
+cat examples/message.c
+$porf verify examples/message.c || true
