@@ -15,6 +15,7 @@
 //! (`canonical` and `places` see to that); the canonical choice is the model's.
 
 use crate::error::Error;
+use crate::estimate::Descent;
 use crate::history::{Created, History, Next, Tag};
 use crate::memory;
 use crate::schedule::{Schedule, tag_of};
@@ -42,6 +43,8 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     /// There is nothing to extend: the next thing is to go back.
     pub seen: bool,
     map: Vec<Ev>,
+    /// Follow one choice at random instead of all.
+    pub descent: Option<Descent>,
     pub statistics: Statistics,
 }
 
@@ -88,6 +91,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             roots: Vec::new(),
             seen: false,
             map: Vec::new(),
+            descent: None,
             statistics: Statistics::default(),
         };
         for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
@@ -96,6 +100,15 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         }
         engine.reset_graph();
         Ok(engine)
+    }
+
+    /// Begins again.
+    pub fn forget(&mut self) {
+        self.frames.clear();
+        self.choices.clear();
+        self.waiting.clear();
+        self.seen = false;
+        self.reset_graph();
     }
 
     /// Makes the graph the empty one.
@@ -180,6 +193,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                     continue;
                 }
             };
+            if let Some(descent) = &mut self.descent {
+                descent.choose(&mut self.choices, start as usize);
+            }
             self.frames.push(Frame { kind, event: self.graph.newest(), start });
             match self.try_choices(visitor)? {
                 Tried::Applied => {}
@@ -229,22 +245,29 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         #[cfg(debug_assertions)]
         self.validate();
         self.seen = true;
-        let execution = Execution {
-            graph: &self.graph,
-            history: &self.history,
-            sees_co: M::SEES_CO,
-            racy: M::Hb::RACES.then_some(M::Hb::HB),
-        };
         let complete = (0..self.graph.threads().len()).all(|at| {
             !self.graph.threads()[at].is_started() || self.history.is_finished(tag_of(&self.graph, at))
         });
         if complete {
             self.statistics.executions += 1;
-            visitor.visit(Visit::Complete(&execution))
+            visitor.visit(Visit::Complete(&self.execution(&[])))
         } else {
             self.statistics.blocked += 1;
-            visitor.visit(Visit::Blocked(&execution))
+            let outdated = self.outdated();
+            visitor.visit(Visit::Blocked(&self.execution(&outdated)))
         }
+    }
+
+    fn execution<'e>(&'e self, outdated: &'e [Ev]) -> Execution<'e, 'p> {
+        let racy = M::Hb::RACES.then_some(M::Hb::HB);
+        Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO, racy, outdated }
+    }
+
+    /// The reads of something that cannot be the last write of its location.
+    fn outdated(&mut self) -> Vec<Ev> {
+        let (graph, model) = (&self.graph, &mut self.model);
+        let reads = graph.all().filter(|&ev| graph.event(ev).label.is_read());
+        reads.filter(|&read| !model.may_be_last(graph, graph.event(read).loc, graph.rf(read))).collect()
     }
 
     /// Undoes events down to the last one with an untried choice and tries that.
@@ -436,6 +459,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             self.pool.push(std::mem::replace(&mut self.graph, parent));
             return false;
         }
+        if let Some(descent) = &mut self.descent {
+            descent.choose(&mut self.choices, start as usize);
+        }
         self.statistics.revisits += 1;
         self.frames.push(Frame { kind: Kind::Revisit { read: new_read }, event: new_write, start });
         true
@@ -457,23 +483,13 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 && let Some(error) = memory::check::<M::Hb>(&self.graph, event)
             {
                 let fault = self.history.fault(self.tag_before(event), error.kind, error.message);
-                let execution = Execution {
-                    graph: &self.graph,
-                    history: &self.history,
-                    sees_co: M::SEES_CO,
-                    racy: M::Hb::RACES.then_some(M::Hb::HB),
-                };
+                let execution = self.execution(&[]);
                 visitor.visit(Visit::Memory(&execution, &fault, event, error.other))?;
             }
             if M::Hb::RACES
                 && let Some(other) = race::<M::Hb>(&self.graph, event)
             {
-                let execution = Execution {
-                    graph: &self.graph,
-                    history: &self.history,
-                    sees_co: M::SEES_CO,
-                    racy: M::Hb::RACES.then_some(M::Hb::HB),
-                };
+                let execution = self.execution(&[]);
                 visitor.visit(Visit::Race(&execution, other, event))?;
             }
             // What a wrong value leads to comes after what makes it wrong.
@@ -487,12 +503,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         if tag.ready() == crate::history::Ready::No
             && let Next::Fault(fault) = &self.history.node(tag).next
         {
-            let execution = Execution {
-                graph: &self.graph,
-                history: &self.history,
-                sees_co: M::SEES_CO,
-                racy: M::Hb::RACES.then_some(M::Hb::HB),
-            };
+            let execution = self.execution(&[]);
             return visitor.visit(Visit::Fault(&execution, fault));
         }
         ControlFlow::Continue(())

@@ -5,6 +5,7 @@
 
 mod engine;
 mod error;
+mod estimate;
 mod history;
 mod memory;
 mod parallel;
@@ -121,6 +122,31 @@ pub fn explore_parallel<V: Visitor + Send>(
         }
     }
     dispatch(program, model, equivalence, options, Together(visitors, from))
+}
+
+/// About how many executions there are, complete or blocked, with the standard error of that number.
+pub fn estimate(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    samples: u32,
+) -> Result<(f64, f64), Error> {
+    struct Estimate(u32);
+    impl Search for Estimate {
+        type Output = (f64, f64);
+        fn run<M: MemoryModel + Default>(
+            self,
+            program: &Program,
+            options: &Options,
+        ) -> Result<Self::Output, Error> {
+            let interp = Interpreter::new(program).unroll(options.unroll);
+            let created = history::Created::default();
+            let mut engine = engine::Engine::new(interp, M::default(), options.schedule, created)?;
+            estimate::estimate(&mut engine, self.0)
+        }
+    }
+    dispatch(program, model, equivalence, options, Estimate(samples))
 }
 
 /// Something to do with a model that is known only at run time.

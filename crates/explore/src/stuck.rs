@@ -57,7 +57,7 @@ impl Execution<'_, '_> {
     /// The last read of a thread, if all that it waits for has its newest value.
     fn waits_at(&self, thread: ThreadId) -> Option<Ev> {
         let events = self.graph.thread(thread).events();
-        let is_newest = |read: Ev| self.graph.rf(read) == self.graph.co_max(self.graph.event(read).loc);
+        let is_newest = |read: Ev| !self.outdated.contains(&read);
         let reads = || events.iter().copied().filter(|event| self.graph.event(*event).label.is_read());
         let last = reads().last()?;
         let newest = match self.state(thread).waits_since(self.history.interp.program()) {

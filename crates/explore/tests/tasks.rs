@@ -2,7 +2,7 @@
 
 mod support;
 
-use porf_explore::{Equivalence, Model, Options, Rest, Visit, explore, explore_parallel};
+use porf_explore::{Equivalence, Model, Options, Rest, Visit, estimate, explore, explore_parallel};
 use porf_graph::CanonicalKey;
 use porf_ir::Program;
 use std::collections::HashMap;
@@ -76,4 +76,24 @@ fn splitting_changes_nothing() {
             }
         }
     }
+}
+
+/// The mean of many descents is close to the number of executions.
+#[test]
+fn estimates_are_unbiased() {
+    let mut ratios = Vec::new();
+    for seed in 0..40 {
+        let program = program((10 << 40) + seed, 8, Modes::Weak);
+        let count = alone(&program, Model::Rc11, Equivalence::Mo).len() as f64;
+        let (mean, error) =
+            estimate(&program, Model::Rc11, Equivalence::Mo, &Options::default(), 4000).unwrap();
+        assert!(
+            (mean - count).abs() <= 6.0 * error + 1e-9,
+            "{mean} ± {error}, {count}\n{}",
+            porf_ir::print(&program)
+        );
+        ratios.push(mean / count);
+    }
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    assert!((0.95..1.05).contains(&mean), "{mean}");
 }

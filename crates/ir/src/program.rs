@@ -129,10 +129,13 @@ impl Program {
         }
     }
 
-    /// The source file of a function; empty where unknown.
+    /// The source file of a function; empty where unknown. A program that is not of C has one file,
+    /// and that is its name.
     pub fn file(&self, function: FunctionId) -> &str {
-        let image = self.image.as_ref();
-        image.and_then(|image| image.files.get(self.function(function).file as usize)).map_or("", |file| file)
+        let Some(image) = self.image.as_ref() else { return &self.name };
+        Some(image)
+            .and_then(|image| image.files.get(self.function(function).file as usize))
+            .map_or("", |file| file)
     }
 
     fn name_of_allocated(&self, address: u64) -> Option<String> {

@@ -1,5 +1,7 @@
 //! `porf verify FILE`: every execution of a program, and what goes wrong in one.
 
+mod drive;
+
 use crate::options::{Format, Options};
 use clap::ValueEnum;
 use porf_event::ThreadId;
@@ -26,7 +28,8 @@ Examples:
   porf verify --format json --witness bug.json a.c b.c
   porf replay bug.json")]
 pub struct Args {
-    /// Source files (.c .cpp) or LLVM bitcode (.bc .ll), linked into one program
+    /// Source files (.c .cpp) or LLVM bitcode (.bc .ll), linked into one program; or one program in
+    /// Porf's own text form (.porf)
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The memory model
@@ -38,9 +41,21 @@ pub struct Args {
     /// Give up on executions in which a loop runs more often than this
     #[arg(long)]
     unroll: Option<u32>,
+    /// How many workers search at the same time
+    #[arg(long, short, default_value_t = 1, value_name = "N")]
+    jobs: usize,
     /// Stop after this many executions, or this long (10s, 5m)
     #[arg(long)]
     budget: Option<String>,
+    /// Keep what is left to do in this file, and go on from it if it is there
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Seconds between two checkpoints
+    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+    checkpoint_interval: u64,
+    /// Only estimate the number of executions
+    #[arg(long)]
+    estimate: bool,
     /// Go on after the first violation and report the shortest
     #[arg(long)]
     all: bool,
@@ -84,6 +99,15 @@ enum ScheduleName {
 }
 
 pub fn run(args: &Args, options: &Options) -> ExitCode {
+    if args.estimate {
+        return match estimate(args, options) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(message) => {
+                eprintln!("error: {message}");
+                ExitCode::from(2)
+            }
+        };
+    }
     match verify(args) {
         Err(message) => {
             eprintln!("error: {message}");
@@ -95,18 +119,10 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 
 fn verify(args: &Args) -> Result<Answer, String> {
     let model: Model = args.model.parse()?;
-    let equivalence = match args.equivalence {
-        EquivalenceName::Mo => Equivalence::Mo,
-        EquivalenceName::Rf => Equivalence::Rf,
-    };
+    let equivalence = args.equivalence.into();
     let budget = Budget::parse(args.budget.as_deref())?;
-    if let Some(file) = args.files.iter().find(|file| !llvm::is_supported(file)) {
-        return Err(format!("{}: not a file of a kind that verify knows (.c .cpp .bc .ll)", file.display()));
-    }
     let start = Instant::now();
-    let front =
-        llvm::Options { flags: args.flags.clone(), clang: args.clang.clone(), entry: args.entry.clone() };
-    let program = llvm::load(&args.files, &front).map_err(|error| error.to_string())?;
+    let program = load(args)?;
     let frontend = start.elapsed();
 
     let mut search = Search {
@@ -127,14 +143,73 @@ fn verify(args: &Args) -> Result<Answer, String> {
     };
     let explore_options = porf_explore::Options { unroll: args.unroll, schedule };
     let start = Instant::now();
-    let mut visitor = |visit: Visit<'_, '_>| search.visit(visit);
-    let statistics = explore(&program, model, equivalence, &explore_options, &mut visitor)
-        .map_err(|error| error.to_string())?;
+    let statistics = if args.jobs <= 1 && args.checkpoint.is_none() && !std::io::stderr().is_terminal() {
+        let mut visitor = |visit: Visit<'_, '_>| search.visit(visit);
+        explore(&program, model, equivalence, &explore_options, &mut visitor)
+            .map_err(|error| error.to_string())?
+    } else {
+        let plan = drive::Plan {
+            program: &program,
+            model,
+            equivalence,
+            options: explore_options,
+            jobs: args.jobs,
+            checkpoint: args.checkpoint.as_deref(),
+            interval: Duration::from_secs(args.checkpoint_interval),
+        };
+        drive::drive(&plan, &mut search)?
+    };
     let elapsed = start.elapsed();
     if let (None, Some(message)) = (&search.found, &search.unsupported) {
         return Err(message.clone());
     }
     Ok(answer(args, &search, statistics, model, equivalence, frontend, elapsed))
+}
+
+fn load(args: &Args) -> Result<Program, String> {
+    if let [file] = args.files.as_slice()
+        && file.extension().is_some_and(|extension| extension == "porf")
+    {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let mut program = porf_ir::parse(&text).map_err(|error| format!("{}:{error}", file.display()))?;
+        program.name = file.display().to_string();
+        return Ok(program);
+    }
+    if let Some(file) = args.files.iter().find(|file| !llvm::is_supported(file)) {
+        return Err(format!(
+            "{}: not a file of a kind that verify knows (.c .cpp .bc .ll, or a single .porf)",
+            file.display()
+        ));
+    }
+    let front =
+        llvm::Options { flags: args.flags.clone(), clang: args.clang.clone(), entry: args.entry.clone() };
+    llvm::load(&args.files, &front).map_err(|error| error.to_string())
+}
+
+/// How many executions to expect.
+fn estimate(args: &Args, options: &Options) -> Result<(), String> {
+    let model: Model = args.model.parse()?;
+    let program = load(args)?;
+    let settings = porf_explore::Options { unroll: args.unroll, ..Default::default() };
+    let (mean, error) = porf_explore::estimate(&program, model, args.equivalence.into(), &settings, 10_000)
+        .map_err(|error| error.to_string())?;
+    match options.format {
+        Format::Text => println!("about {mean:.0} executions (standard error {error:.0})"),
+        Format::Json => println!(
+            "{}",
+            serde_json::json!({"schema": 1, "command": "verify", "estimate": mean, "standard_error": error})
+        ),
+    }
+    Ok(())
+}
+
+impl From<EquivalenceName> for Equivalence {
+    fn from(name: EquivalenceName) -> Equivalence {
+        match name {
+            EquivalenceName::Mo => Equivalence::Mo,
+            EquivalenceName::Rf => Equivalence::Rf,
+        }
+    }
 }
 
 fn answer(
@@ -226,7 +301,7 @@ impl Search<'_> {
                     let message = "memory that is allocated here is never freed".to_string();
                     self.event(execution, ViolationKind::Memory, message, leak, None)?;
                 }
-                self.count()
+                self.count(1)
             }
             Visit::Blocked(execution) => {
                 let threads = 0..execution.graph.threads().len();
@@ -236,7 +311,7 @@ impl Search<'_> {
                 if let Some(stuck) = execution.stuck() {
                     self.stuck(execution, &stuck)?;
                 }
-                self.count()
+                self.count(1)
             }
             Visit::Fault(execution, fault) => self.fault(execution, fault),
             Visit::Memory(execution, fault, event, other) => {
@@ -259,9 +334,9 @@ impl Search<'_> {
         }
     }
 
-    fn count(&mut self) -> ControlFlow<()> {
-        self.executions += 1;
-        match self.budget.spent(self.executions) {
+    fn count(&mut self, executions: u64) -> ControlFlow<()> {
+        self.executions += executions;
+        match self.budget.spent(self.executions, executions) {
             Some(limit) => {
                 self.stopped = Some(limit);
                 ControlFlow::Break(())
@@ -440,13 +515,14 @@ impl Budget {
         Ok(budget)
     }
 
-    fn spent(&self, executions: u64) -> Option<Limit> {
+    /// Whether it is used up, now that `new` more executions were seen.
+    fn spent(&self, executions: u64, new: u64) -> Option<Limit> {
         if executions >= self.executions {
             return Some(Limit::Executions { limit: self.executions });
         }
         let seconds = self.seconds?;
         // The clock is not looked at for every execution.
-        (executions.is_multiple_of(64) && self.start.elapsed().as_secs() >= seconds)
+        ((new > 1 || executions.is_multiple_of(64)) && self.start.elapsed().as_secs() >= seconds)
             .then_some(Limit::Time { seconds })
     }
 }

@@ -1,0 +1,184 @@
+//! Long searches: several workers, checkpoints, a progress bar.
+//!
+//! The search runs in slices. At the end of one every worker stops after its current execution and
+//! hands back what it has left to do; that is written to the checkpoint (to a new file that then takes
+//! the old one's place) and searched next. Whatever happens in between, the file on disk is the end
+//! of some slice: going on from it loses nothing and counts nothing twice.
+
+use super::Search;
+use indicatif::{ProgressBar, ProgressStyle};
+use porf_explore::{Equivalence, Model, Options, Rest, Statistics, Visit, estimate, explore_parallel};
+use porf_ir::Program;
+use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What to search, and how.
+pub struct Plan<'p> {
+    pub program: &'p Program,
+    pub model: Model,
+    pub equivalence: Equivalence,
+    pub options: Options,
+    pub jobs: usize,
+    pub checkpoint: Option<&'p Path>,
+    pub interval: Duration,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Checkpoint {
+    schema: u32,
+    /// Of the program and everything else that the search depends on.
+    fingerprint: u64,
+    executions: u64,
+    blocked: u64,
+    events: u64,
+    revisits: u64,
+    bounded: bool,
+    rest: Rest,
+}
+
+/// Executions between two looks at the shared state.
+const BATCH: u64 = 64;
+
+/// Runs the search to its end, its budget or its first violation; all counts, also those of earlier
+/// runs that a checkpoint speaks of.
+pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, String> {
+    let fingerprint = fingerprint(plan);
+    let mut total = Statistics::default();
+    let mut from = None;
+    if let Some(path) = plan.checkpoint
+        && path.exists()
+    {
+        let found = read(path, fingerprint)?;
+        total = Statistics {
+            executions: found.executions,
+            blocked: found.blocked,
+            events: found.events,
+            revisits: found.revisits,
+        };
+        search.bounded |= found.bounded;
+        from = Some(found.rest);
+    }
+    let bar = progress(plan);
+    let slice = if plan.checkpoint.is_some() { plan.interval } else { Duration::from_secs(3600) };
+    loop {
+        let (statistics, rest) = run_slice(plan, search, from.take(), slice, &bar)?;
+        total.add(&statistics);
+        let over =
+            search.found.is_some() && !search.all || search.stopped.is_some() || search.unsupported.is_some();
+        if let Some(path) = plan.checkpoint {
+            if rest.tasks.is_empty() {
+                let _ = std::fs::remove_file(path);
+            } else {
+                write(path, fingerprint, &total, search.bounded, &rest)?;
+            }
+        }
+        if over || rest.tasks.is_empty() {
+            bar.finish_and_clear();
+            return Ok(total);
+        }
+        from = Some(rest);
+    }
+}
+
+fn run_slice(
+    plan: &Plan<'_>,
+    search: &mut Search<'_>,
+    from: Option<Rest>,
+    slice: Duration,
+    bar: &ProgressBar,
+) -> Result<(Statistics, Rest), String> {
+    // A budget in executions is kept to the letter; leaks are looked for in every execution.
+    let batch = if search.leaks || search.budget.executions != u64::MAX { 1 } else { BATCH };
+    let end = Instant::now() + slice;
+    let shared = Mutex::new(search);
+    let visitor = || {
+        let mut pending = 0;
+        let shared = &shared;
+        move |visit: Visit<'_, '_>| {
+            if let Visit::Complete(_) = visit
+                && batch > 1
+            {
+                pending += 1;
+                if pending < batch {
+                    return ControlFlow::Continue(());
+                }
+                bar.inc(pending);
+                lock(shared).count(std::mem::take(&mut pending))?;
+                return if Instant::now() >= end {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                };
+            }
+            lock(shared).visit(visit)?;
+            if Instant::now() >= end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    };
+    let visitors = (0..plan.jobs.max(1)).map(|_| visitor()).collect();
+    explore_parallel(plan.program, plan.model, plan.equivalence, &plan.options, visitors, from)
+        .map_err(|error| error.to_string())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn progress(plan: &Plan<'_>) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let expected = estimate(plan.program, plan.model, plan.equivalence, &plan.options, 500);
+    let expected = expected.map_or(0.0, |(mean, _)| mean).round().max(1.0) as u64;
+    let style = "{bar:30} {human_pos} of about {human_len} executions, {per_sec}, {eta} left";
+    let style = ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(expected).with_style(style)
+}
+
+fn fingerprint(plan: &Plan<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    porf_ir::print(plan.program).hash(&mut hasher);
+    (plan.model.name(), plan.equivalence.to_string(), plan.options.unroll).hash(&mut hasher);
+    env!("CARGO_PKG_VERSION").hash(&mut hasher);
+    hasher.finish()
+}
+
+fn read(path: &Path, fingerprint: u64) -> Result<Checkpoint, String> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    let found: Checkpoint =
+        serde_json::from_str(&text).map_err(|error| format!("{name}: no checkpoint ({error})"))?;
+    if found.schema != 1 || found.fingerprint != fingerprint {
+        return Err(format!("{name}: the checkpoint is of another program, model, equivalence or version"));
+    }
+    Ok(found)
+}
+
+fn write(
+    path: &Path,
+    fingerprint: u64,
+    total: &Statistics,
+    bounded: bool,
+    rest: &Rest,
+) -> Result<(), String> {
+    let checkpoint = Checkpoint {
+        schema: 1,
+        fingerprint,
+        executions: total.executions,
+        blocked: total.blocked,
+        events: total.events,
+        revisits: total.revisits,
+        bounded,
+        rest: rest.clone(),
+    };
+    let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = serde_json::to_string(&checkpoint).map_err(|error| fail(&error))?;
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    std::fs::write(&new, text).map_err(|error| fail(&error))?;
+    std::fs::rename(&new, path).map_err(|error| fail(&error))
+}
