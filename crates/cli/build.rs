@@ -33,7 +33,6 @@ fn build(root: &Path, out: &Path) {
     }
     // Nothing to unwind into, one object, no debug information of the runtime in users' programs.
     cargo.env("CARGO_PROFILE_RELEASE_PANIC", "abort");
-    cargo.env("CARGO_PROFILE_RELEASE_LTO", "fat");
     cargo.env("CARGO_PROFILE_RELEASE_DEBUG", "0");
     cargo.env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo");
     let status = cargo.status().expect("cargo runs");

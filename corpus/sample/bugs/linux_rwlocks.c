@@ -33,7 +33,7 @@ static void write_lock(void) {
 static void write_unlock(void) { atomic_fetch_add_explicit(&lock, BIAS, memory_order_release); }
 
 static void *worker(void *unused) {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         if (i % 2 == 0) {
             read_lock();
             volatile int sink = shared_value;

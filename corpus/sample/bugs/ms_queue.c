@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { THREADS = 2, ROUNDS = 4, NODES = 1 + THREADS * ROUNDS, NIL = 0 };
+enum { THREADS = 4, ROUNDS = 6, NODES = 1 + THREADS * ROUNDS, NIL = 0 };
 
 typedef struct {
     unsigned value;

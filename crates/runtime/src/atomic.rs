@@ -46,28 +46,38 @@ pub unsafe fn write_native(address: usize, size: usize, value: u128) {
 pub unsafe fn locate(address: usize, size: usize) -> LocationId {
     // SAFETY: called while running.
     let w = unsafe { world() };
+    let offset = address & 3;
+    let first = shadow::cell(address);
     let mut overwritten = None;
     let mut foreign = false;
-    shadow::for_each(address, size, |cell, _| {
+    shadow::for_each(address, size, |cell, mask| {
         // SAFETY: a cell of the shadow.
         let extension = w.detector.extend(unsafe { &mut *cell });
-        overwritten = overwritten.or(extension.overwritten.take());
-        // A location of another size that begins inside this one.
-        foreign |= extension.location != 0 && shadow::cell(address) != cell;
+        overwritten = overwritten.or(extension.take_overwritten(mask));
+        // Forget locations of other sizes that overlap this one.
+        for (byte, known) in extension.locations.iter_mut().enumerate() {
+            if *known == 0 || (cell == first && byte == offset) {
+                continue;
+            }
+            let reaches = byte + usize::from(w.location_sizes[*known as usize - 1]);
+            if mask >> byte != 0 && (mask & (1 << byte) != 0 || reaches > mask.trailing_zeros() as usize) {
+                *known = 0;
+                foreign = true;
+            }
+        }
     });
     // SAFETY: the program accesses these bytes; a cell of the shadow.
-    let (memory, first) = unsafe { (read_native(address, size), &mut *shadow::cell(address)) };
-    let known = w.detector.extend(first).location;
-    let code = size as u8 | ((address as u8 & 3) << 5);
+    let (memory, extension) = unsafe { (read_native(address, size), w.detector.extend(&mut *first)) };
+    let known = extension.locations[offset];
     if known == 0 {
         let location = w.engine.new_location(memory);
-        w.location_sizes.push(code);
-        w.detector.extend(first).location = location.0 + 1;
+        extension.locations[offset] = location.0 + 1;
+        w.location_sizes.push(size as u8);
         return location;
     }
     let location = LocationId(known - 1);
-    if w.location_sizes[location.0 as usize] != code || foreign {
-        w.location_sizes[location.0 as usize] = code;
+    if usize::from(w.location_sizes[location.0 as usize]) != size || foreign {
+        w.location_sizes[location.0 as usize] = size as u8;
         w.engine.restart_location(location, memory);
     } else if let Some((writer, clock)) = overwritten {
         w.engine.plain_store(location, writer, clock, memory);
@@ -107,7 +117,7 @@ pub unsafe fn location_for_pending_store(address: usize, _size: usize) -> Locati
     unsafe {
         let w = world();
         let cell = &mut *shadow::cell(address);
-        LocationId(w.detector.extend(cell).location - 1)
+        LocationId(w.detector.extend(cell).locations[address & 3] - 1)
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Pending {
     /// Memory was changed for a load: put this back.
     Restore { address: usize, size: usize, value: u128 },
     /// A store is happening: take its value.
-    Take { address: usize, size: usize },
+    Take { address: usize, size: usize, pc: usize },
 }
 
 /// A program counter in 32 bits: relative to this library's code, which every program has nearby.
@@ -88,8 +88,8 @@ pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
             && let Some(extension) = w.detector.extension(cell)
         {
             // The value is not there yet: the next atomic access takes it from memory.
-            extension.overwritten = Some((thread, now));
-            overwrites |= extension.location != 0;
+            extension.overwrite(mask, thread, now);
+            overwrites |= extension.locations != [0; 4];
         }
     });
     if w.watch.is_some() {
@@ -115,7 +115,8 @@ pub unsafe fn complete_pending() {
         match std::mem::take(&mut w.pending) {
             Pending::Nothing => {}
             Pending::Restore { address, size, value } => atomic::write_native(address, size, value),
-            Pending::Take { address, size } => {
+            Pending::Take { address, size, pc } => {
+                let next = std::mem::replace(&mut *crate::call::CALLER.get(), pc);
                 let order = if w.volatile_acqrel { Order::Release } else { Order::Relaxed };
                 let value = atomic::read_native(address, size);
                 let location = atomic::location_for_pending_store(address, size);
@@ -123,6 +124,7 @@ pub unsafe fn complete_pending() {
                 w.changed();
                 w.engine.store(w.current, location, order, value);
                 atomic::check(address, size, Kind::AtomicWrite, now);
+                *crate::call::CALLER.get() = next;
             }
         }
     }
@@ -132,7 +134,9 @@ unsafe fn volatile_read(address: usize, size: usize) {
     // SAFETY: called by the program about memory it is about to read.
     unsafe {
         let Some(()) = before_volatile() else { return };
+        let pc = caller();
         visible(Step::Other);
+        *crate::call::CALLER.get() = pc;
         let order = if world().volatile_acqrel { Order::Acquire } else { Order::Relaxed };
         let memory = atomic::read_native(address, size);
         let value = atomic::load(address, size, order);
@@ -148,9 +152,10 @@ unsafe fn volatile_write(address: usize, size: usize) {
     // SAFETY: called by the program about memory it is about to write.
     unsafe {
         let Some(()) = before_volatile() else { return };
+        let pc = caller();
         visible(Step::Store);
         atomic::locate(address, size);
-        world().pending = Pending::Take { address, size };
+        world().pending = Pending::Take { address, size, pc };
         (*HOT.get()).state = PENDING;
     }
 }

@@ -91,11 +91,13 @@ pub struct Extension {
     writes: [Option<(u32, u32, u32, Kind)>; 4],
     /// Reads since then and atomic accesses, at most one per thread, kind and mask.
     others: SmallVec<[Past; 4]>,
-    /// What the runtime keeps for an atomic location or a lock that begins in this cell; 0 is nothing.
-    pub location: u32,
+    /// What the runtime keeps for the atomic location that begins at each byte; 0 is nothing.
+    pub locations: [u32; 4],
+    /// What the runtime keeps for a lock that begins in this cell; 0 is nothing.
     pub sync: u32,
-    /// A plain write since the last atomic access: (thread, clock).
-    pub overwritten: Option<(u32, u32)>,
+    /// Bytes written plainly since the last atomic access to them, and by whom: (thread, clock).
+    overwritten: u8,
+    writers: [(u32, u32); 4],
 }
 
 /// All extensions of one execution.
@@ -256,6 +258,21 @@ impl Detector {
 }
 
 impl Extension {
+    /// Notes a plain write that an atomic access to the same bytes must see as a store.
+    pub fn overwrite(&mut self, mask: u8, thread: u32, clock: u32) {
+        self.overwritten |= mask;
+        for byte in (0..4).filter(|byte| mask & (1 << byte) != 0) {
+            self.writers[byte] = (thread, clock);
+        }
+    }
+
+    /// The plain write to some of these bytes since the last atomic access, if any.
+    pub fn take_overwritten(&mut self, mask: u8) -> Option<(u32, u32)> {
+        let hit = self.overwritten & mask;
+        self.overwritten &= !mask;
+        (hit != 0).then(|| self.writers[hit.trailing_zeros() as usize])
+    }
+
     fn access(&mut self, a: Access) -> Option<Conflict> {
         let mut conflict = None;
         for byte in (0..4).filter(|byte| a.mask & (1 << byte) != 0) {

@@ -22,6 +22,7 @@ pub struct Summary {
     isolation: &'static str,
     single_threaded: bool,
     snapshot_bytes: u64,
+    peak_stores: u64,
     elapsed: Duration,
     findings: Vec<Described>,
     dropped: u32,
@@ -71,7 +72,7 @@ impl Summary {
                 Verdict::Inconclusive(Limit::Other(format!("the program ended early with {status}")))
             }
             None if cut_off == executions => {
-                Verdict::Inconclusive(Limit::Events { given: 0, limit: shared.options.max_steps })
+                Verdict::Inconclusive(Limit::Other("every execution reached --max-events".to_string()))
             }
             None => Verdict::Safe(Coverage::Sampled { executions, seed }),
         };
@@ -91,6 +92,7 @@ impl Summary {
             },
             single_threaded,
             snapshot_bytes: progress.snapshot_bytes.load(Ordering::Relaxed),
+            peak_stores: progress.peak_stores.load(Ordering::Relaxed),
             elapsed,
             findings,
             dropped: progress.dropped.load(Ordering::Relaxed),
@@ -184,6 +186,7 @@ impl Summary {
             "cut_off": self.cut_off,
             "threads": self.threads.max(1),
             "isolation": self.isolation,
+            "peak_stores": self.peak_stores,
             "snapshot_bytes": self.snapshot_bytes,
             "seconds": self.elapsed.as_secs_f64(),
             "interrupted": self.interrupted,
@@ -275,6 +278,12 @@ fn frames(stack: &Stack, symbols: &mut Symbols) -> Vec<Frame> {
     let frames = stack.frames[..stack.length as usize].iter().flat_map(|&address| symbols.frames(address));
     // The runtime's own frames below a thread's function say nothing about the program.
     let mut frames: Vec<Frame> = frames.filter(|frame| !frame.function.contains("porf_runtime")).collect();
+    // Nor do libraries without line numbers, unless that is where it happened.
+    let mut index = 0;
+    frames.retain(|frame| {
+        index += 1;
+        index == 1 || frame.file.is_some()
+    });
     if let Some(main) = frames.iter().position(|frame| frame.function == "main") {
         frames.truncate(main + 1);
     }
