@@ -247,6 +247,8 @@ impl World {
 /// Before a visible operation: another thread may go first.
 #[inline]
 pub fn visible(step: Step) {
+    // A volatile access must be complete before another thread can run.
+    crate::atomic::tracked();
     // SAFETY: called while running.
     let w = unsafe { world() };
     w.steps += 1;
