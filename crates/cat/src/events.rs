@@ -1,7 +1,7 @@
 //! Labelled events as a model sees them: herd's sets and relations by name.
 
 use crate::{Kind, Structure};
-use porf_event::{Dependencies, Dialect, EventId, Label, Location, RmwKind, ThreadId, tags};
+use porf_event::{Dependencies, Dialect, EventId, Label, Location, RmwKind, ThreadId, Value, tags};
 use porf_relation::{EventSet, Relation};
 
 /// One event, as [`EventStructure`] wants it. Initial writes are `Write`s of [`ThreadId::INIT`].
@@ -31,6 +31,8 @@ pub struct EventStructure {
     pick_ctrl: Relation,
     amo: Relation,
     lxsx: Relation,
+    /// What each event reads or writes.
+    values: Vec<Option<Value>>,
 }
 
 impl EventStructure {
@@ -53,6 +55,7 @@ impl EventStructure {
             pick_ctrl: empty.clone(),
             amo: empty.clone(),
             lxsx: empty,
+            values: events.iter().map(|event| event.label.value()).collect(),
         };
         let mut threads: Vec<(ThreadId, usize)> = Vec::new();
         let mut cells: Vec<(Location, usize)> = Vec::new();
@@ -142,7 +145,7 @@ impl Structure for EventStructure {
     }
 
     fn kind(&self, name: &str) -> Option<Kind> {
-        const RELATIONS: [&str; 13] = [
+        const RELATIONS: [&str; 14] = [
             "po",
             "loc",
             "int",
@@ -156,6 +159,7 @@ impl Structure for EventStructure {
             "amo",
             "lxsx",
             "rmw",
+            "same-value",
         ];
         if self.sets.iter().any(|(tag, _)| *tag == name) {
             Some(Kind::Set)
@@ -182,6 +186,9 @@ impl Structure for EventStructure {
             "pick-ctrl-dep" => self.pick_ctrl.clone(),
             "amo" => self.amo.clone(),
             "lxsx" => self.lxsx.clone(),
+            "same-value" => Relation::filter(self.len, |a, b| {
+                self.values[a].is_some() && self.values[a] == self.values[b]
+            }),
             "rmw" => self.amo.clone().union(&self.lxsx),
             _ => return None,
         })
