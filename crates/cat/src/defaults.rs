@@ -28,6 +28,12 @@ pub const DEFINED: &[(&str, &str)] = &[
     ("coi", "co & int"),
     ("NA", "M \\ A"),
     ("RMW", "domain(rmw) | range(rmw)"),
+    // The Linux kernel's newer spelling of its tags.
+    ("ONCE", "Once"),
+    ("ACQUIRE", "Acquire"),
+    ("RELEASE", "Release"),
+    ("NORETURN", "Noreturn"),
+    ("MB", "Mb"),
     ("pick-addr-dep", "addr"),
     ("pick-data-dep", "data"),
     ("pick-ctrl-dep", "ctrl"),
