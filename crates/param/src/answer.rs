@@ -158,6 +158,10 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
             Outcome::Unknown(limit) => last = limit,
         }
     }
+    // The searches had shares of the time; what ran out is the whole.
+    if let Limit::Time { seconds } = &mut last {
+        *seconds = request.max_seconds;
+    }
     let verdict = Verdict::Inconclusive(last);
     Ok(Answer { verdict, statistics, explored, invariant: Vec::new(), trace: None, spurious: None })
 }

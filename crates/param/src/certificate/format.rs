@@ -68,7 +68,11 @@ fn write_cube(system: &System, cube: &Cube) -> Value {
     if !cube.weak.nodes.is_empty() {
         let nodes: Vec<Value> = (cube.weak.nodes.iter())
             .map(|node| {
-                let late: Vec<Value> = node.late.iter().map(|v| var(*v)).collect();
+                let late: Vec<Value> = node
+                    .late
+                    .iter()
+                    .map(|(v, floor)| json!({"var": var(*v), "after": bits(*floor)}))
+                    .collect();
                 json!({"process": node.thread, "before": bits(node.reach), "late": late})
             })
             .collect();
@@ -121,7 +125,9 @@ fn read_cube(system: &System, value: &Value) -> Result<Cube, String> {
         return Err("too many reads in a cube".into());
     }
     for node in &nodes {
-        let late = list(&node["late"]).iter().map(|v| place.var(v)).collect::<Result<_, _>>()?;
+        let late = (list(&node["late"]).iter())
+            .map(|late| Ok((place.var(&late["var"])?, place.mask(&late["after"])?)))
+            .collect::<Result<_, String>>()?;
         weak.nodes.push(Node {
             thread: place.process(&node["process"])?,
             reach: place.mask(&node["before"])?,

@@ -90,7 +90,8 @@ struct Memory {
     entries: BTreeMap<Entry, Vec<String>>,
     /// The read is already served.
     served: BTreeMap<(usize, Var), String>,
-    late: BTreeMap<(usize, Var), String>,
+    /// Whether the read's source was overtaken, and which nodes happen before that source.
+    late: BTreeMap<(usize, Var), (String, Vec<String>)>,
 }
 
 impl Writer<'_> {
@@ -275,6 +276,7 @@ impl Writer<'_> {
         body: &mut String,
     ) -> Memory {
         let pso = self.model == Model::Pso;
+        let issue_order = pso && (0..self.system.symbols.len()).any(|symbol| self.racy(symbol));
         let thread = transition.acting.map_or(0, |slot| env[slot]);
         let count = cube.weak.nodes.len();
         let mut memory =
@@ -293,7 +295,10 @@ impl Writer<'_> {
                 });
             }
             for location in &locations {
-                memory.late.insert((node, *location), truth(cube.weak.nodes[node].late.contains(location)));
+                let late = cube.weak.nodes[node].late.iter().find(|(other, _)| other == location);
+                let floor = late.map_or(0, |(_, floor)| *floor);
+                let row = (0..count).map(|b| truth(floor >> b & 1 == 1)).collect();
+                memory.late.insert((node, *location), (truth(late.is_some()), row));
             }
             memory.reads.push(locations);
         }
@@ -306,6 +311,7 @@ impl Writer<'_> {
             let exists = if buffered { any_write } else { "true".to_owned() };
             let mut after: Vec<Vec<String>> = vec![Vec::new(); count];
             let mut before: Vec<Vec<String>> = vec![Vec::new(); count];
+            let mut lates: Vec<(usize, Var, String)> = Vec::new();
             let mut add_entry = |entry: Entry, when: &str| {
                 if let Some(reached) = memory.entries.get(&entry) {
                     for (b, reached) in reached.iter().enumerate() {
@@ -315,10 +321,10 @@ impl Writer<'_> {
             };
             add_entry(if buffered { Entry::Write(thread) } else { Entry::Any(thread) }, &exists);
             for (location, (changes, _)) in writes {
-                if !(pso && buffered && self.racy(location.symbol())) {
+                if !self.racy(location.symbol()) || !pso {
                     add_entry(Entry::Location(*location), changes);
                 }
-                if pso && buffered {
+                if issue_order && buffered {
                     add_entry(Entry::Own(thread, *location), changes);
                 }
             }
@@ -326,6 +332,10 @@ impl Writer<'_> {
                 for location in own_reads {
                     add_entry(Entry::Location(*location), "true");
                 }
+            }
+            if issue_order && !buffered {
+                // Steps are taken back in the order of issue: this one was done before all that wait.
+                after.iter_mut().for_each(|after| after.push("true".into()));
             }
             for node in 0..count {
                 for location in memory.reads[node].clone() {
@@ -342,10 +352,14 @@ impl Writer<'_> {
                     _ = writeln!(body, "(assert (not (and {ignores} {late})))");
                     let read = names.node_read(node, location);
                     _ = writeln!(body, "(assert (=> {reads} (= {read} {value})))");
-                    let was_late =
-                        memory.late.get(&(node, location)).cloned().unwrap_or_else(|| "false".into());
+                    let none = || ("false".to_owned(), vec!["false".to_owned(); count]);
+                    let (was_late, floor) = memory.late.get(&(node, location)).cloned().unwrap_or_else(none);
                     if transition.locked {
                         _ = writeln!(body, "(assert (not (and {reads} {was_late})))");
+                    }
+                    // The source of a late read follows what its floor says.
+                    for (u, below) in floor.iter().enumerate() {
+                        before[u].push(and([reads.clone(), below.clone()]));
                     }
                     let follows = if same { late.clone() } else { or([reads.clone(), late.clone()]) };
                     for (b, after) in after.iter_mut().enumerate() {
@@ -353,7 +367,10 @@ impl Writer<'_> {
                     }
                     before[node].push(ignores);
                     memory.served.insert((node, location), reads);
-                    memory.late.insert((node, location), or([was_late, late]));
+                    if racy {
+                        lates.push((node, location, late.clone()));
+                    }
+                    memory.late.insert((node, location), (or([was_late, late]), floor));
                 }
             }
             let after: Vec<String> = after.into_iter().map(or).collect();
@@ -361,7 +378,23 @@ impl Writer<'_> {
             for node in 0..count {
                 _ = writeln!(body, "(assert (not {}))", and([before[node].clone(), after[node].clone()]));
             }
-            let is_node = !own_reads.is_empty();
+            // A write that may be missed is a node too, though it reads nothing.
+            let is_node = !own_reads.is_empty() || !lates.is_empty();
+            if is_node {
+                memory.late.values_mut().for_each(|(_, floor)| floor.push("false".into()));
+            }
+            for (node, location, late) in lates {
+                if let Some((_, floor)) = memory.late.get_mut(&(node, location)) {
+                    for (b, below) in floor.iter_mut().enumerate() {
+                        let happens = if b == count {
+                            "true".into()
+                        } else {
+                            memory.served.get(&(b, location)).cloned().unwrap_or_else(|| "false".into())
+                        };
+                        *below = or([below.clone(), and([late.clone(), happens])]);
+                    }
+                }
+            }
             let spread = |reached: &[String]| -> Vec<String> {
                 let hit = or((0..count).map(|u| and([reached[u].clone(), before[u].clone()])));
                 let mut spread: Vec<String> = (0..count)
@@ -388,26 +421,34 @@ impl Writer<'_> {
                     row[b] = or([row[b].clone(), and([when.to_owned(), reached.clone()])]);
                 }
             };
-            join(Entry::Any(thread), &exists);
+            if !issue_order {
+                join(Entry::Any(thread), &exists);
+            }
             if drains || (!pso && !writes.is_empty()) {
                 join(Entry::Write(thread), &exists);
             }
             for (location, (changes, _)) in writes {
-                join(Entry::Location(*location), changes);
-                if pso {
+                if !pso || !self.racy(location.symbol()) {
+                    join(Entry::Location(*location), changes);
+                }
+                if issue_order {
                     join(Entry::Own(thread, *location), changes);
                 }
             }
         }
         // A fence before a buffered write, or alone: what any step of the process precedes, its writes do too.
-        if transition.fence
-            && (buffered || own_reads.is_empty())
-            && let Some(row) = memory.entries.get(&Entry::Any(thread)).cloned()
-        {
-            let old =
-                memory.entries.entry(Entry::Write(thread)).or_insert_with(|| vec!["false".into(); row.len()]);
-            for (b, reached) in row.into_iter().enumerate() {
-                old[b] = or([old[b].clone(), reached]);
+        if transition.fence && (buffered || own_reads.is_empty()) {
+            let row = if issue_order {
+                Some(vec!["true".to_owned(); memory.threads.len()])
+            } else {
+                memory.entries.get(&Entry::Any(thread)).cloned()
+            };
+            if let Some(row) = row {
+                let none = || vec!["false".to_owned(); row.len()];
+                let old = memory.entries.entry(Entry::Write(thread)).or_insert_with(none);
+                for (b, reached) in row.iter().enumerate() {
+                    old[b] = or([old[b].clone(), reached.clone()]);
+                }
             }
         }
         memory
@@ -478,9 +519,16 @@ impl Writer<'_> {
                         {
                             parts.push(memory.reach[nodes[a] as usize][nodes[b] as usize].clone());
                         }
-                        for location in &general.late {
+                        for (location, floor) in &general.late {
                             let key = (nodes[a] as usize, location.map(place, |n| n));
-                            parts.push(memory.late.get(&key).cloned().unwrap_or_else(|| "false".into()));
+                            let Some((late, row)) = memory.late.get(&key) else {
+                                parts.push("false".into());
+                                continue;
+                            };
+                            parts.push(late.clone());
+                            for b in (0..cube.weak.nodes.len()).filter(|b| floor >> b & 1 == 1) {
+                                parts.push(row[nodes[b] as usize].clone());
+                            }
                         }
                     }
                     for (entry, mask) in &cube.weak.entries {

@@ -38,18 +38,16 @@ impl Cube {
         for literal in &literals {
             literal.vars(&mut |var| reads |= var.node().map_or(0, |node| 1 << node));
         }
-        let numbers = weak.retain(reads);
+        // A late read stays late only while it waits; the nodes of its floor stay with it.
+        let waits = |node: usize, location: Var| {
+            let read = location.read_by(node as u8);
+            literals.iter().any(|literal| literal.mentions(|var| var == read))
+        };
         for (at, node) in weak.nodes.iter_mut().enumerate() {
-            let read = |location: &Var| {
-                literals.iter().any(|l| {
-                    l.mentions(|v| {
-                        v.node().is_some_and(|n| numbers[n as usize] as usize == at)
-                            && v.location() == *location
-                    })
-                })
-            };
-            node.late.retain(read);
+            node.late.retain(|(location, _)| waits(at, *location));
         }
+        let floors = weak.nodes.iter().flat_map(|node| &node.late).fold(0, |mask, (_, floor)| mask | floor);
+        let numbers = weak.retain(reads | floors);
         let mut used = vec![false; procs as usize];
         for literal in &literals {
             literal.vars(&mut |var| var.indices().for_each(|p| used[p as usize] = true));

@@ -157,12 +157,12 @@ fn read(instance: &Instance<'_>, var: Var, state: &State) -> i64 {
     i64::from(state.cells[cell])
 }
 
-/// Only that each read follows what its process did before.
+/// Only that each read follows what its process did before, where the cube says so.
 fn forget_order(weak: &Weak) -> Weak {
     let mut bare = Weak::default();
     for (i, node) in weak.nodes.iter().enumerate() {
         bare.nodes.push(Node { thread: node.thread, reach: 1 << i, late: Vec::new() });
-        bare.add_entry(Entry::Any(node.thread), 1 << i);
+        bare.add_entry(Entry::Any(node.thread), weak.entry(Entry::Any(node.thread)) & 1 << i);
     }
     bare
 }

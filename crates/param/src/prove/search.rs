@@ -7,8 +7,10 @@
 
 use super::compile::{Compiled, compile};
 use super::cube::{Cube, GONE, cubes};
+use super::facts::Facts;
 use super::oracle::Oracle;
 use super::pre::{Overflow, Predecessor, predecessors};
+use super::subsume::Prepared;
 use super::visited::Visited;
 use super::weak::{Memory, memory};
 use crate::Model;
@@ -289,7 +291,13 @@ impl Attempt<'_> {
         if cube.meets_init(self.compiled) || self.visited.covers(self.compiled, cube) {
             return;
         }
-        if let Some(candidate) = oracle.candidate(cube, refuted) {
+        // A candidate takes the place of the node, so it must cover it.
+        let covers = |candidate: &Cube| {
+            Facts::new(&cube.literals, &self.compiled.domains).is_some_and(|facts| {
+                Prepared::new(candidate.clone()).covers(cube, &facts, self.compiled.system.named).is_some()
+            })
+        };
+        if let Some(candidate) = oracle.candidate(cube, refuted).filter(covers) {
             let root = Root::Candidate(Box::new(candidate.clone()));
             self.nodes.push(Node { cube: candidate, root, depth: 0, parent: None });
             self.statistics.candidates += 1;

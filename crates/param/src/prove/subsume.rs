@@ -177,7 +177,10 @@ impl Search<'_> {
         let (general, covered) = (&self.general.cube.weak, &self.covered.weak);
         (general.nodes.iter().zip(&self.map.nodes)).all(|(node, to)| {
             let to = &covered.nodes[*to as usize];
-            let late = |location: &Var| to.late.contains(&location.map(procs, |n| n));
+            let late = |(location, floor): &(Var, Mask)| {
+                let location = location.map(procs, |n| n);
+                to.late.iter().any(|(other, more)| *other == location && image(*floor) & !more == 0)
+            };
             image(node.reach) & !to.reach == 0 && node.late.iter().all(late)
         }) && (general.entries.iter())
             .all(|(entry, mask)| image(*mask) & !covered.entry(entry.rename(procs)) == 0)

@@ -10,13 +10,15 @@
 //! TSO: L contains co too (po ∪ rf ∪ co is acyclic wherever ghb is: an edge of po from a write to a read can
 //! only be followed by po up to the next write, and write-write order is kept), so a new write is co-before
 //! the old ones, and an old read that does not take it is from-reads-before it.
-//! PSO: write-write order is not kept and L cannot contain co (2+2W). L is the order in which a store-buffer
-//! machine issues the steps, and an edge says which of two events happens first on its clock: a read, fence or
-//! locked step when it is issued, a buffered write when it reaches memory. Everything issued after a read or
-//! locked step happens after it. A buffered write precedes later ones of the same location only if one process
-//! alone writes it; otherwise the location is *racy*, and an old read may also miss a new write because a
-//! write issued earlier reached memory later (*late*). Such a read keeps no memory of what it missed: fewer
-//! constraints admit more executions, so safe stays safe, and a spurious trace fails its replay.
+//! PSO: write-write order is not kept. If every location is written by one process alone, or by locked steps
+//! alone, co is inside program order and the order of locked steps, and the rules of TSO apply without
+//! write-write edges. Otherwise (some location is *racy*, as in 2+2W) L is the order in which a store-buffer
+//! machine issues the steps, and an edge says which of two events happens first on its clock: a read, fence
+//! or locked step when it is issued, so before everything issued later; a buffered write when it reaches
+//! memory. An old read may then also miss a new write because a write issued earlier reached memory later
+//! (*late*): the missed write is then kept as a node of its own, since the read's source happens after it.
+//! What is forgotten beyond that only admits more executions: safe stays safe, and a spurious trace fails
+//! its replay.
 
 use super::literal::{ProcId, Var};
 use crate::Model;
@@ -37,8 +39,9 @@ pub struct Node {
     pub thread: ProcId,
     /// The nodes ordered after this one, itself included; transitively closed.
     pub reach: Mask,
-    /// Locations whose read must come from a write that overtook another (PSO, racy locations).
-    pub late: Vec<Var>,
+    /// Locations whose read must come from a write that was overtaken (PSO, racy locations), with the nodes
+    /// that happen before that write.
+    pub late: Vec<(Var, Mask)>,
 }
 
 /// Old events that a new event can be ordered before.
@@ -95,7 +98,8 @@ pub trait Memory: Sync {
 pub fn memory(model: Model, racy: &[bool]) -> Box<dyn Memory + '_> {
     match model {
         Model::Sc | Model::Tso => Box::new(Tso),
-        Model::Pso => Box::new(Pso { racy }),
+        Model::Pso if racy.iter().any(|racy| *racy) => Box::new(RacyPso { racy }),
+        Model::Pso => Box::new(Pso),
     }
 }
 
@@ -129,27 +133,18 @@ impl Memory for Tso {
     }
 }
 
-pub struct Pso<'a> {
-    pub racy: &'a [bool],
-}
+/// PSO where co is inside L.
+pub struct Pso;
 
-impl Memory for Pso<'_> {
+impl Memory for Pso {
     fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask {
-        let mut mask = 0;
-        if event.is_buffered_write() {
-            mask |= weak.entry(Entry::Write(event.thread));
-            for location in event.writes {
-                mask |= weak.entry(Entry::Own(event.thread, *location)); // same location: FIFO
-                if !self.racy[location.symbol()] {
-                    mask |= weak.entry(Entry::Location(*location)); // co inside L
-                }
-            }
+        let mut mask = if event.is_buffered_write() {
+            weak.entry(Entry::Write(event.thread)) // drains alone: write-write order is not kept
         } else {
-            mask |= weak.entry(Entry::Any(event.thread));
-            // Done when issued, so before any write that is issued later.
-            for location in event.writes.iter().chain(event.reads) {
-                mask |= weak.entry(Entry::Location(*location));
-            }
+            weak.entry(Entry::Any(event.thread))
+        };
+        for location in event.writes.iter().chain(event.reads) {
+            mask |= weak.entry(Entry::Location(*location)); // co, fr
         }
         mask
     }
@@ -159,9 +154,45 @@ impl Memory for Pso<'_> {
         if event.drains {
             entries.push(Entry::Write(event.thread));
         }
+        entries.extend(event.writes.iter().map(|location| Entry::Location(*location)));
+        entries
+    }
+
+    fn choices(&self, event: &NewEvent<'_>, location: Var, reader: ProcId) -> &'static [Choice] {
+        Tso.choices(event, location, reader)
+    }
+}
+
+/// PSO with racy locations: L is the order of issue.
+pub struct RacyPso<'a> {
+    pub racy: &'a [bool],
+}
+
+impl Memory for RacyPso<'_> {
+    fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask {
+        if !event.is_buffered_write() {
+            return ((1_u64 << weak.nodes.len()) - 1) as Mask; // done when issued: before all that is issued later
+        }
+        let mut mask = weak.entry(Entry::Write(event.thread));
         for location in event.writes {
-            entries.push(Entry::Location(*location));
+            mask |= weak.entry(Entry::Own(event.thread, *location)); // same location: FIFO
+            if !self.racy[location.symbol()] {
+                mask |= weak.entry(Entry::Location(*location)); // co inside L
+            }
+        }
+        mask
+    }
+
+    fn entries(&self, event: &NewEvent<'_>) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        if event.drains {
+            entries.push(Entry::Write(event.thread));
+        }
+        for location in event.writes {
             entries.push(Entry::Own(event.thread, *location));
+            if !self.racy[location.symbol()] {
+                entries.push(Entry::Location(*location));
+            }
         }
         entries
     }
@@ -197,13 +228,17 @@ impl Weak {
         let mut before: Mask = 0;
         for &(node, location, choice) in reads {
             let old = &self.nodes[node as usize];
-            let late = old.late.contains(&location);
+            let floor = old.late.iter().find(|(other, _)| *other == location).map(|(_, floor)| *floor);
             match choice {
-                // A locked write is in memory when it is issued: it overtakes nothing.
-                Choice::Reads if late && event.locked => return None,
-                // rfe; the own process needs no order to see its own write.
-                Choice::Reads if old.thread != event.thread => after |= old.reach,
-                Choice::Reads => {}
+                // A locked write is in memory when it is issued: nothing overtakes it.
+                Choice::Reads if floor.is_some() && event.locked => return None,
+                Choice::Reads => {
+                    before |= floor.unwrap_or(0);
+                    // rfe; the own process needs no order to see its own write.
+                    if old.thread != event.thread {
+                        after |= old.reach;
+                    }
+                }
                 Choice::Before => before |= 1 << node, // fr
                 Choice::Late => after |= old.reach,    // co, then rfe
             }
@@ -213,7 +248,9 @@ impl Weak {
         }
         let mut weak = self.clone();
         let mut reach = after;
-        if !event.reads.is_empty() {
+        // A write that a late read missed stays as a node without reads: the read's source happens after it.
+        let missed = reads.iter().any(|(.., choice)| *choice == Choice::Late);
+        if !event.reads.is_empty() || missed {
             let node = weak.nodes.len();
             reach |= 1 << node;
             weak.nodes.push(Node { thread: event.thread, reach, late: Vec::new() });
@@ -229,15 +266,23 @@ impl Weak {
         for entry in memory.entries(event) {
             weak.add_entry(entry, reach);
         }
+        let readers = |location: Var| {
+            // Who read the missed write did so before the late source overwrote it.
+            let reads =
+                reads.iter().filter(|(_, other, choice)| *other == location && *choice == Choice::Reads);
+            reads.fold(0, |mask: Mask, (node, ..)| mask | 1 << node)
+        };
         for &(node, location, choice) in reads {
+            let floor = 1 << self.nodes.len() | readers(location);
             let late = &mut weak.nodes[node as usize].late;
-            match choice {
-                Choice::Late if !late.contains(&location) => {
-                    late.push(location);
+            match (choice, late.iter_mut().find(|(other, _)| *other == location)) {
+                (Choice::Late, Some((_, old))) => *old |= floor,
+                (Choice::Late, None) => {
+                    late.push((location, floor));
                     late.sort_unstable();
                 }
-                Choice::Reads => late.retain(|other| *other != location),
-                _ => {}
+                (Choice::Reads, _) => late.retain(|(other, _)| *other != location),
+                (Choice::Before, _) => {}
             }
         }
         Some(weak)
@@ -278,7 +323,10 @@ impl Weak {
             at += 1;
             keep >> (at - 1) & 1 == 1
         });
-        self.nodes.iter_mut().for_each(|node| node.reach = squeeze(node.reach));
+        for node in &mut self.nodes {
+            node.reach = squeeze(node.reach);
+            node.late.iter_mut().for_each(|(_, floor)| *floor = squeeze(*floor));
+        }
         self.entries.iter_mut().for_each(|(_, mask)| *mask = squeeze(*mask));
         self.entries.retain(|(_, mask)| *mask != 0);
         numbers
@@ -287,7 +335,7 @@ impl Weak {
     pub fn rename(&mut self, procs: impl Fn(ProcId) -> ProcId + Copy) {
         for node in &mut self.nodes {
             node.thread = procs(node.thread);
-            node.late.iter_mut().for_each(|location| *location = location.map(procs, |n| n));
+            node.late.iter_mut().for_each(|(location, _)| *location = location.map(procs, |n| n));
             node.late.sort_unstable();
         }
         for (entry, _) in &mut self.entries {
@@ -299,7 +347,7 @@ impl Weak {
     pub fn processes(&self, visit: &mut impl FnMut(ProcId)) {
         for node in &self.nodes {
             visit(node.thread);
-            node.late.iter().for_each(|location| location.indices().for_each(&mut *visit));
+            node.late.iter().for_each(|(location, _)| location.indices().for_each(&mut *visit));
         }
         for (entry, _) in &self.entries {
             match entry {

@@ -1,0 +1,175 @@
+//! Every system of the corpus gets its verdict, every *safe* a certificate that z3 confirms, every *unsafe* a
+//! run whose steps are steps of the instance, and every mutation changes a verdict.
+
+use porf_param::explore::{Cut, Instance, Trace};
+use porf_param::{Model, Request, certificate, load, prove};
+use porf_verdict::Verdict;
+use serde::Deserialize;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+#[derive(Deserialize)]
+struct Expectations {
+    system: Vec<Expectation>,
+}
+
+#[derive(Deserialize)]
+struct Expectation {
+    file: String,
+    broken: Option<String>,
+    sc: Option<String>,
+    tso: Option<String>,
+    pso: Option<String>,
+}
+
+impl Expectation {
+    fn of(&self, model: Model) -> Option<&str> {
+        match model {
+            Model::Sc => self.sc.as_deref(),
+            Model::Tso => self.tso.as_deref(),
+            Model::Pso => self.pso.as_deref(),
+        }
+    }
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/prove")
+}
+
+fn expectations() -> Vec<Expectation> {
+    let text = std::fs::read_to_string(folder().join("expected.toml")).expect("corpus/prove/expected.toml");
+    toml::from_str::<Expectations>(&text).expect("expected.toml is well formed").system
+}
+
+fn full() -> bool {
+    std::env::var_os("PORF_FULL").is_some()
+}
+
+#[test]
+fn every_system_gets_its_verdict() {
+    let z3 = Command::new("z3").arg("--version").output().is_ok();
+    if !z3 {
+        eprintln!("z3 is not installed: certificates are not checked");
+    }
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for expectation in expectations() {
+        let source =
+            std::fs::read_to_string(folder().join(&expectation.file)).expect("a system of the corpus");
+        let system = load(&source).unwrap_or_else(|error| panic!("{}: {error}", expectation.file));
+        for model in Model::ALL {
+            let Some(expected) = expectation.of(model) else { continue };
+            let name = format!("{} under {}", expectation.file, model.word());
+            let answer = prove(&system, Request { model, ..Request::default() })
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            let found = match &answer.verdict {
+                Verdict::Safe(_) => "safe",
+                Verdict::Violated(_) => "unsafe",
+                Verdict::Inconclusive(_) => "inconclusive",
+            };
+            if found != expected {
+                wrong.push(format!("{name}: {found}, expected {expected}"));
+            }
+            if let Some((trace, property)) = &answer.trace {
+                let instance = Instance::new(&system, model, trace.processes);
+                assert!(is_run(&instance, trace), "{name}: the trace is no run");
+                let last = trace.steps.last().map_or(&trace.initial, |(_, state)| state);
+                assert!(
+                    instance.some_instance(&system.unsafes[*property], last),
+                    "{name}: the trace ends safely"
+                );
+            }
+            if found == "safe" && z3 && (answer.invariant.len() <= 80 || full()) {
+                // Through the text, as a user would.
+                let text = certificate::write(&system, model, &answer.invariant);
+                let certificate = certificate::read(&system, &text).expect("a certificate is read back");
+                let script = certificate::smt(&system, &certificate).expect("obligations");
+                script.judge(&solve(&script.text)).unwrap_or_else(|why| panic!("{name}: {why}"));
+                checked += 1;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    eprintln!("{checked} certificates confirmed by z3");
+    assert!(!z3 || checked > 50);
+}
+
+#[test]
+fn every_mutation_changes_a_verdict() {
+    let all = expectations();
+    let mut mutations = 0;
+    for broken in all.iter().filter(|e| e.broken.is_some()) {
+        let original = all.iter().find(|e| Some(&e.file) == broken.broken.as_ref());
+        let original = original.unwrap_or_else(|| panic!("{}: its original is missing", broken.file));
+        let flips = Model::ALL
+            .into_iter()
+            .any(|model| original.of(model) == Some("safe") && broken.of(model) == Some("unsafe"));
+        let decided =
+            Model::ALL.into_iter().any(|model| original.of(model).is_some() && broken.of(model).is_some());
+        assert!(flips || !decided || original.tso.is_none(), "{} changes nothing", broken.file);
+        mutations += usize::from(flips);
+    }
+    assert!(mutations >= 25, "{mutations} mutations flip a verdict");
+}
+
+#[test]
+fn a_wrong_certificate_is_rejected() {
+    if Command::new("z3").arg("--version").output().is_err() {
+        eprintln!("skipped: z3 is not installed");
+        return;
+    }
+    let source = std::fs::read_to_string(folder().join("naive-mutex.cub")).expect("naive-mutex.cub");
+    let system = load(&source).expect("naive-mutex.cub");
+    for model in Model::ALL {
+        let answer = prove(&system, Request { model, ..Request::default() }).expect("an answer");
+        assert!(answer.invariant.len() > 1);
+        // Without any one of its cubes the invariant is no longer one.
+        for left_out in 0..answer.invariant.len() {
+            let mut cubes = answer.invariant.clone();
+            cubes.remove(left_out);
+            let certificate = certificate::Certificate { model, cubes };
+            let script = certificate::smt(&system, &certificate).expect("obligations");
+            assert!(script.judge(&solve(&script.text)).is_err(), "{model:?} without cube {left_out}");
+        }
+        // The certificate of the system does not fit its broken version.
+        let broken =
+            std::fs::read_to_string(folder().join("naive-mutex-nofence.cub")).expect("the broken version");
+        let broken = load(&broken).expect("the broken version");
+        let text = certificate::write(&system, model, &answer.invariant);
+        let certificate = certificate::read(&broken, &text).expect("the same names");
+        let script = certificate::smt(&broken, &certificate).expect("obligations");
+        assert_eq!(script.judge(&solve(&script.text)).is_err(), model != Model::Sc, "{model:?}");
+    }
+}
+
+/// Whether each state follows from the one before by the step between them.
+fn is_run(instance: &Instance<'_>, trace: &Trace) -> bool {
+    let mut cut = Cut::default();
+    let mut state = trace.initial.clone();
+    if !instance.initial_states(100_000, &mut cut).contains(&state) {
+        return false;
+    }
+    trace.steps.iter().all(|(step, next)| {
+        let mut found = false;
+        instance
+            .successors(&state, 32, &mut cut, &mut |other, after| found |= other == *step && after == *next);
+        state = next.clone();
+        found
+    })
+}
+
+fn solve(script: &str) -> String {
+    let mut child = Command::new("z3")
+        .args(["-in", "-smt2"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("z3 starts");
+    let mut stdin = child.stdin.take().expect("z3 reads its input");
+    let script = script.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
+    let output = child.wait_with_output().expect("z3 ends");
+    drop(writer.join());
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
