@@ -217,16 +217,8 @@ impl ExecutionGraph {
         let last = Ev(self.events.len() as u32 - 1);
         let event = self.events[last.as_usize()];
         match event.label {
-            Label::Read { .. } => {
-                if event.rf.is_some() {
-                    self.clear_rf(last);
-                }
-            }
-            Label::Write { .. } => {
-                if event.co != Self::UNPLACED {
-                    self.unplace(last);
-                }
-            }
+            Label::Read { .. } if event.rf.is_some() => self.clear_rf(last),
+            Label::Write { .. } if event.co != Self::UNPLACED => self.unplace(last),
             Label::Create { child } => self.threads[child.as_usize()].creator = Ev::NONE,
             _ => {}
         }
