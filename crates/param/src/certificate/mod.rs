@@ -5,6 +5,7 @@
 //! (*safety*). [`smt`] writes these as SMT-LIB problems that must all be unsatisfiable. They are made from the
 //! system itself, not by the prover's pre-image: the two share the cube as a format, and nothing else.
 
+mod choices;
 mod format;
 mod format_smt;
 mod obligations;

@@ -6,12 +6,13 @@
 //! new write, and what then reaches what, are propositional variables and definitions that the solver sees.
 
 use super::Certificate;
+use super::choices::{all_environments, injections, placements, quantifiers};
 use super::format_smt::{Names, formula, term};
 use crate::Model;
 use crate::prove::Cube;
 use crate::prove::literal::{Lin, LinOp, Literal, Var};
 use crate::prove::weak::Entry;
-use crate::syntax::Diagnostic;
+use crate::syntax::{Comparison, Diagnostic};
 use crate::system::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -576,11 +577,11 @@ impl Known {
     fn guard(&mut self, system: &System, guard: &Formula, env: &[u8; 16], weak: bool) {
         match guard {
             Formula::And(parts) => parts.iter().for_each(|part| self.guard(system, part, env, weak)),
-            Formula::Compare(_, Term::Access(access), crate::syntax::Comparison::Eq, Term::Enum(value)) => {
-                if !(weak && system.symbols[access.symbol].weak) {
-                    let cell = super::format_smt::cell(access, env);
-                    *self.values.entry(cell).or_insert(u64::MAX) &= 1 << value;
-                }
+            Formula::Compare(_, Term::Access(access), Comparison::Eq, Term::Enum(value))
+                if !(weak && system.symbols[access.symbol].weak) =>
+            {
+                let cell = super::format_smt::cell(access, env);
+                *self.values.entry(cell).or_insert(u64::MAX) &= 1 << value;
             }
             _ => {}
         }
@@ -759,64 +760,4 @@ fn join(op: &str, neutral: &str, absorbing: &str, parts: impl IntoIterator<Item 
         1 => kept.remove(0),
         _ => format!("({op} {})", kept.join(" ")),
     }
-}
-
-fn quantifiers(formula: &Formula) -> usize {
-    match formula {
-        Formula::True | Formula::False | Formula::Compare(..) => 0,
-        Formula::Not(inner) => quantifiers(inner),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().map(quantifiers).sum(),
-        Formula::If(a, b, c) => 2 * quantifiers(a) + quantifiers(b) + quantifiers(c),
-        Formula::Forall(q) => quantifiers(&q.body),
-        Formula::Exists(q) => 1 + quantifiers(&q.body),
-    }
-}
-
-fn all_environments(params: usize, procs: usize) -> Vec<[u8; 16]> {
-    let mut envs = vec![[0; 16]];
-    for slot in 0..params {
-        envs = (envs.iter())
-            .flat_map(|env| {
-                (0..procs as u8).map(move |p| {
-                    let mut env = *env;
-                    env[slot] = p;
-                    env
-                })
-            })
-            .collect();
-    }
-    envs
-}
-
-/// Every injective map of `0..from` into `0..to`.
-fn injections(from: usize, to: usize) -> Vec<Vec<u8>> {
-    let mut maps: Vec<Vec<u8>> = vec![Vec::new()];
-    for _ in 0..from {
-        maps = (maps.iter())
-            .flat_map(|map| {
-                (0..to as u8)
-                    .filter(|p| !map.contains(p))
-                    .map(|p| map.iter().copied().chain([p]).collect())
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-    }
-    maps
-}
-
-/// Distinct processes for the parameters: those of the cube, and new ones in order. With how many there are then.
-fn placements(params: usize, fixed: usize, named: bool, most: usize) -> Vec<(Vec<u8>, usize)> {
-    let mut found: Vec<(Vec<u8>, usize)> = vec![(Vec::new(), fixed)];
-    for _ in 0..params {
-        let mut next = Vec::new();
-        for (chosen, used) in found {
-            let end = if named || used >= most { used } else { used + 1 };
-            for p in (0..end as u8).filter(|p| !chosen.contains(p)) {
-                let used = used.max(p as usize + 1);
-                next.push((chosen.iter().copied().chain([p]).collect(), used));
-            }
-        }
-        found = next;
-    }
-    found
 }

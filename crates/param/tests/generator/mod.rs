@@ -18,11 +18,6 @@ pub enum Shape {
 impl Shape {
     pub const ALL: [Shape; 6] =
         [Shape::Flags, Shape::Litmus, Shape::Shared, Shape::Plain, Shape::Litmus, Shape::Numbers];
-
-    /// Whether two processes may write one location.
-    pub fn racy(self) -> bool {
-        matches!(self, Shape::Shared | Shape::Litmus)
-    }
 }
 
 pub struct Generator {
