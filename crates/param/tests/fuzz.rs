@@ -1,7 +1,7 @@
 //! Random small systems: the prover and the explicit explorer never contradict each other.
 //!
 //! For every system and model: *safe* means that no instance of one, two or three processes reaches an unsafe
-//! state; *unsafe* comes with steps that replay, unless a universal guard or a racy location under PSO
+//! state; *unsafe* comes with steps that replay, unless a universal guard, a read in the unsafe formula or a racy location under PSO
 //! makes the prover approximate; a behaviour of a stronger model is one of the weaker.
 //! `PORF_FULL=1` runs 6,000 systems instead of 240, `PORF_SEEDS=240-1000` those of a range.
 
@@ -78,7 +78,9 @@ fn check(seed: u64, tally: &mut [Tally; 3]) {
                 Outcome::Unsafe(trace) => {
                     let real = trace.processes <= 4
                         && replay(&system, model, trace.processes, &trace.steps).is_some();
-                    let exact = !text.contains("forall_other") && (model != Model::Pso || !racy);
+                    let exact = !text.contains("forall_other")
+                        && !text.contains('@')
+                        && (model != Model::Pso || !racy);
                     assert!(
                         real || !exact || trace.processes > 4,
                         "seed {seed}, {model:?}: {trace:?} does not replay\n{text}"
