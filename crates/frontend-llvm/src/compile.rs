@@ -67,6 +67,10 @@ pub fn compile(path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
     };
     let mut command = Command::new(&clang);
     command.arg("-x").arg(if is_cpp(path) { "c++" } else { "c" });
+    if is_cpp(path) {
+        // libstdc++ then keeps from reading two counters of a shared_ptr as one word.
+        command.arg("-D_GLIBCXX_TSAN=1");
+    }
     command.args(FLAGS).arg("-isystem").arg(include_directory()?);
     command.args(&options.flags).arg(path).stdin(Stdio::null());
     let output = command.output().map_err(|source| Error::Io { file: clang, source })?;

@@ -170,6 +170,8 @@ impl<'m> Translator<'m> {
             "stdin" => Some(0u64),
             "stdout" => Some(1),
             "stderr" => Some(2),
+            // With threads, libstdc++ must not take its short cuts for programs without.
+            "__libc_single_threaded" => Some(0),
             _ => None,
         };
         // Sized first: initial contents may refer to the global itself.
