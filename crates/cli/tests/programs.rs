@@ -34,7 +34,9 @@ fn programs_give_what_is_expected() {
             let Some(wanted) = case.get(model) else { continue };
             let wanted = wanted.as_str().map_or_else(|| wanted.to_string(), str::to_string);
             let found = verify(&bitcode, model, schedule);
-            if found != wanted {
+            // Without a line, where that is in a header of the compiler's.
+            let kind = found.split(':').next().unwrap_or_default();
+            if found != wanted && kind != wanted {
                 wrong.push(format!("{file} {flags} {model} ({schedule}): {found}, not {wanted}"));
             }
         }

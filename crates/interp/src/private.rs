@@ -97,10 +97,23 @@ impl Private {
     /// Writes; says whether anything changed.
     pub fn write(&mut self, address: u64, size: u8, value: Value) -> Result<bool, Wrong> {
         let at = self.place(address, size.into())?;
-        let bytes = value.to_le_bytes();
+        let bytes = &value.to_le_bytes()[..usize::from(size)];
+        let (number, first) = (at / PAGE, at % PAGE);
         let mut changed = false;
-        for (i, byte) in bytes[..usize::from(size)].iter().enumerate() {
-            changed |= self.set_byte(at + i, Some(*byte));
+        if first + bytes.len() <= PAGE && first / 64 == (first + bytes.len() - 1) / 64 {
+            let bits = u64::MAX >> (64 - bytes.len()) << (first % 64);
+            let range = first..first + bytes.len();
+            let page = &self.pages[number];
+            changed = page.written[first / 64] & bits != bits || page.bytes[range.clone()] != *bytes;
+            if changed {
+                let page = Arc::make_mut(&mut self.pages[number]);
+                page.bytes[range].copy_from_slice(bytes);
+                page.written[first / 64] |= bits;
+            }
+        } else {
+            for (i, byte) in bytes.iter().enumerate() {
+                changed |= self.set_byte(at + i, Some(*byte));
+            }
         }
         Ok(changed)
     }
