@@ -1,0 +1,81 @@
+//! How many executions the programs of the literature have, and nothing twice.
+
+use porf_corpus::family::family;
+use porf_explore::{Equivalence, Model, Options, Visit, explore};
+use std::ops::ControlFlow;
+
+fn count(name: &str, size: u64, model: Model, equivalence: Equivalence) -> (u64, u64) {
+    let program = family(name, size).unwrap_or_else(|| panic!("no family {name}"));
+    let mut visitor = |_: Visit<'_, '_>| ControlFlow::Continue(());
+    let statistics = explore(&program, model, equivalence, &Options::default(), &mut visitor)
+        .unwrap_or_else(|error| panic!("{name}({size}): {error}"));
+    (statistics.executions, statistics.blocked)
+}
+
+#[test]
+fn families() {
+    let path = porf_corpus::root().join("corpus/programs/families.tsv");
+    let text = std::fs::read_to_string(path).unwrap();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let [name, size, models, equivalence, complete, blocked] =
+            line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let equivalence = if equivalence == "rf" { Equivalence::Rf } else { Equivalence::Mo };
+        for model in models.split(' ') {
+            let found = count(name, size.parse().unwrap(), model.parse().unwrap(), equivalence);
+            let expected = (complete.parse().unwrap(), blocked.parse().unwrap());
+            assert_eq!(found, expected, "{name}({size}) {model} {equivalence}");
+        }
+    }
+}
+
+/// The table of published counts that lies beside the repository, as far as it describes its programs.
+#[test]
+fn published_counts() {
+    let path = porf_corpus::root().join("../shared/oracle/expected_counts.tsv");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("skipped: no {}", path.display());
+        return;
+    };
+    let most = if porf_corpus::full() { 3_000_000 } else { 40_000 };
+    let (mut rows, mut runs) = (0, 0);
+    for line in text.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, size, models, kind, executions] = fields[..5] else { panic!("{line}") };
+        let name = match (name, models) {
+            ("lastzero0", _) => "lastzero",
+            ("lastzero1", _) => "lastzero-reversed",
+            ("SB", "RC11 sc accesses") => "SB-sc",
+            _ => name,
+        };
+        let (Ok(executions), Some(_)) = (executions.parse::<u64>(), family(name, 2)) else { continue };
+        // Source-DPOR's count is not that of the executions.
+        if executions > most || kind.contains("NOT optimal") {
+            continue;
+        }
+        let equivalences: &[Equivalence] = match kind {
+            "po-rf-mo" | "po-rf-co" => &[Equivalence::Mo],
+            "po-rf-mo = po-rf" | "po-rf = po-rf-co" => &[Equivalence::Mo, Equivalence::Rf],
+            _ => &[Equivalence::Rf],
+        };
+        let size = size.parse().unwrap_or(0);
+        let mut checked = false;
+        for model in models.split(['|', ' ']).map(str::to_lowercase) {
+            let Ok(model) = (if model == "any" { "sc" } else { &model }).parse::<Model>() else { continue };
+            for &equivalence in equivalences {
+                let supported = match model {
+                    Model::Wrc11 => true,
+                    Model::Ra | Model::Rc11 => equivalence == Equivalence::Mo || name != "SB-sc",
+                    _ => equivalence == Equivalence::Mo,
+                };
+                if supported && !(model == Model::Wrc11 && kind == "po-rf-mo") {
+                    let (found, _) = count(name, size, model, equivalence);
+                    assert_eq!(found, executions, "{name}({size}) {model} {equivalence}: {line}");
+                    (checked, runs) = (true, runs + 1);
+                }
+            }
+        }
+        rows += u32::from(checked);
+    }
+    println!("{rows} rows, {runs} runs");
+    assert!(rows >= 60, "only {rows} rows were checked");
+}
