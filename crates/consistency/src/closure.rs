@@ -226,11 +226,8 @@ impl<O: Order> Closure<O> {
                 }
                 self.reach_source(graph, ev);
             }
-            Label::Write { .. } => {
-                if event.co != ExecutionGraph::UNPLACED {
-                    self.reach_co(event.loc, event.co);
-                }
-            }
+            Label::Write { .. } if event.co == ExecutionGraph::UNPLACED => {}
+            Label::Write { .. } => self.reach_co(event.loc, event.co),
             Label::Join { child } => {
                 self.reach_all(event.id.thread, event.id.index + 1);
                 self.reach_all(child, graph.thread(child).events().len() as u32);

@@ -34,16 +34,13 @@ struct Queue {
 }
 
 /// Searches all of `tasks` (the whole program if there are none); what is left if a visitor broke off.
-pub(crate) fn run<M: MemoryModel + Default, V: Visitor>(
+pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
     interp: Interpreter<'_>,
     schedule: Schedule,
     tasks: Vec<Task>,
     created: &Created,
     visitors: Vec<V>,
-) -> Result<(Statistics, Vec<Task>), Error>
-where
-    V: Send,
-{
+) -> Result<(Statistics, Vec<Task>), Error> {
     let fresh = tasks.is_empty();
     let jobs = visitors.len();
     let shared = Shared {

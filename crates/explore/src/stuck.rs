@@ -59,7 +59,7 @@ impl Execution<'_, '_> {
         let events = self.graph.thread(thread).events();
         let is_newest = |read: Ev| !self.outdated.contains(&read);
         let reads = || events.iter().copied().filter(|event| self.graph.event(*event).label.is_read());
-        let last = reads().last()?;
+        let last = reads().next_back()?;
         let newest = match self.state(thread).waits_since(self.history.interp.program()) {
             Some(since) => reads().filter(|read| self.graph.event(*read).id.index >= since).all(is_newest),
             None => is_newest(last),
