@@ -210,10 +210,6 @@ impl<O: Order> Closure<O> {
 
     /// An event found by po: follows its other edges, and po where it is stronger than what found it.
     #[inline]
-    #[expect(
-        clippy::collapsible_match,
-        reason = "an unplaced write must not fall through to the strong events"
-    )]
     fn expand(&mut self, graph: &ExecutionGraph, ev: Ev) {
         let event = graph.event(ev);
         if event.id.index == 0 {
