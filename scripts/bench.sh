@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 cargo build --release -q -p porf-cli -p porf-corpus
 
 echo "== litmus corpora: our time against herd7's (skipped without the corpora beside the repository)"
-target/release/herd-check || echo "(some answers differ: see above)"
+"${CARGO_TARGET_DIR:-target}"/release/herd-check || echo "(some answers differ: see above)"
 for script in scripts/bench/*.sh; do
     [ -e "$script" ] && bash "$script"
 done

@@ -2,7 +2,7 @@
 # What Porf does, in a minute: `make demo`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-porf=target/release/porf
+porf=${CARGO_TARGET_DIR:-target}/release/porf
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 tests() { local folder=$1; shift; for name in "$@"; do echo "corpus/litmus/$folder/$name.litmus"; done; }
 
