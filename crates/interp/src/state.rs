@@ -3,7 +3,7 @@
 use crate::private::Private;
 use crate::taint::Taint;
 use porf_event::{Dependencies, Location, ThreadId, Value};
-use porf_ir::{FunctionId, Image, Instr, Program, Reg, Span, Target};
+use porf_ir::{AllocKind, FunctionId, Image, Instr, Program, Reg, Span, Target};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -110,6 +110,17 @@ impl ThreadState {
     pub fn stack(&self, program: &Program) -> Vec<(FunctionId, Span)> {
         let at = |frame: &Frame| (frame.function, program.function(frame.function).spans[frame.pc as usize]);
         self.frames.iter().rev().map(at).collect()
+    }
+
+    /// Of a thread that is about to make a variable on its stack: what that is called.
+    pub fn variable<'p>(&self, program: &'p Program) -> Option<&'p str> {
+        let frame = self.frames.last()?;
+        let function = program.function(frame.function);
+        let Instr::Alloc { dst, kind: AllocKind::Stack, .. } = function.code[frame.pc as usize] else {
+            return None;
+        };
+        let name = function.register_names.get(dst.0 as usize)?;
+        (!name.is_empty()).then_some(name.as_str())
     }
 
     /// Of a thread that waits in a loop: the index of the first event of the iteration that it would

@@ -1,5 +1,6 @@
 //! What people and programs see: one renderer each. No engine, no IO.
 
 pub mod litmus;
+pub mod names;
 pub mod trace;
 pub mod verify;

@@ -3,13 +3,15 @@
 //! Threads run again with the answers that the graph gave them, so that nothing has to be recorded
 //! while exploring.
 
+use crate::names::{self, Names, demangled};
 use porf_event::{EventId, Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph};
 use porf_interp::{Interpreter, Step};
 use porf_ir::{FunctionId, Program, Span};
 use porf_verdict::SourceLocation;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-/// Events of an execution in the order in which they were added, and their threads.
+/// Events of an execution in an order that explains them, and their threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     pub threads: Vec<TraceThread>,
@@ -29,6 +31,8 @@ pub struct TraceEvent {
     pub label: Label,
     /// The name of the location, where there is one.
     pub location: String,
+    /// The value read or written, in words where it is an address.
+    pub value: String,
     /// Of a read: the write that it reads from.
     pub rf: Option<EventId>,
     /// What the thread was told: the value read, the choice made, the thread started.
@@ -55,6 +59,7 @@ impl Trace {
         let interpreter = Interpreter::new(program);
         let mut trace = Trace::default();
         let mut found: Vec<(Ev, TraceEvent)> = Vec::new();
+        let mut names = Names::new(program);
         for (at, thread) in graph.threads().iter().enumerate() {
             let id = ThreadId(at as u16);
             let Some((mut state, name)) = start(&interpreter, graph, id) else { continue };
@@ -66,21 +71,16 @@ impl Trace {
                 let Step::Emit(_) = interpreter.run(&mut state) else { break };
                 let entry = graph.event(event);
                 let answer = answer(&entry.label);
-                let location = match entry.label {
-                    Label::Read { access, .. } | Label::Write { access, .. } => {
-                        program.name_of(access.location.0, access.size)
-                    }
-                    Label::Alloc { location, .. } | Label::Free { location } => {
-                        program.name_of(location.0, 1)
-                    }
-                    _ => String::new(),
-                };
+                if let Label::Alloc { .. } = entry.label
+                    && let Some(name) = state.variable(program)
+                {
+                    names.add_variable(entry.id, name);
+                }
                 let rf = (entry.label.is_read() && entry.rf.is_some()).then(|| graph.event(entry.rf).id);
                 let stack = stack(program, &state.stack(program));
-                found.push((
-                    event,
-                    TraceEvent { id: entry.id, label: entry.label, location, rf, answer, stack },
-                ));
+                let (location, value) = Default::default();
+                let label = entry.label;
+                found.push((event, TraceEvent { id: entry.id, label, location, value, rf, answer, stack }));
                 interpreter.deliver(&mut state, answer);
                 any = true;
             }
@@ -89,7 +89,8 @@ impl Trace {
             }
         }
         found.sort_by_key(|(event, _)| *event);
-        trace.events = found.into_iter().map(|(_, event)| event).collect();
+        trace.events = explained(found.into_iter().map(|(_, event)| event).collect());
+        trace.events.iter_mut().for_each(|event| event.name(&names));
         trace
     }
 
@@ -99,9 +100,23 @@ impl Trace {
 }
 
 impl TraceEvent {
-    /// The innermost place that has a source line: the library's own functions have none.
+    /// Where it happens in the user's code.
     pub fn source(&self) -> Option<&StackFrame> {
-        self.stack.iter().find(|frame| frame.location.line > 0)
+        names::place(&self.stack)
+    }
+
+    /// Fills in what its location and value are called.
+    fn name(&mut self, names: &Names<'_>) {
+        match self.label {
+            Label::Read { access, value, .. } | Label::Write { access, value, .. } => {
+                self.location = names.location(access.location.0, access.size);
+                self.value = names.value(value, access.size);
+            }
+            Label::Alloc { location, .. } | Label::Free { location } => {
+                self.location = names.location(location.0, 1);
+            }
+            _ => {}
+        }
     }
 
     /// In a few words: `x = 1 rlx`, `x → 1 acq`, `lock m`.
@@ -112,12 +127,8 @@ impl TraceEvent {
             Label::Read { rmw: RmwKind::Lock(LockKind::Acquire), .. } => format!("lock {name}"),
             Label::Write { rmw: RmwKind::Lock(LockKind::Acquire), .. } => format!("locked {name}"),
             Label::Write { rmw: RmwKind::Lock(LockKind::Release), .. } => format!("unlock {name}"),
-            Label::Read { mode, value, access, .. } => {
-                format!("{name} → {}{}", number(value, access.size), mode_name(&mode.to_string()))
-            }
-            Label::Write { mode, value, access, .. } => {
-                format!("{name} := {}{}", number(value, access.size), mode_name(&mode.to_string()))
-            }
+            Label::Read { mode, .. } => format!("{name} → {}{}", self.value, mode_name(&mode.to_string())),
+            Label::Write { mode, .. } => format!("{name} := {}{}", self.value, mode_name(&mode.to_string())),
             Label::Fence { mode, .. } => format!("fence {mode}"),
             Label::Create { child } => format!("start {child}"),
             Label::Join { child } => format!("join {child}"),
@@ -129,12 +140,50 @@ impl TraceEvent {
     }
 }
 
+/// Orders events, given in the order in which they were found, such that each comes after what it
+/// reads from, is started by or waits for, and threads run on for as long as they can. Where no event
+/// is free to come next, as in load buffering, the oldest does.
+fn explained(found: Vec<TraceEvent>) -> Vec<TraceEvent> {
+    let mut waiting: HashSet<EventId> = found.iter().map(|event| event.id).collect();
+    let starts = |event: &TraceEvent| match event.label {
+        Label::Create { child } => Some((child, event.id)),
+        _ => None,
+    };
+    let creator: HashMap<ThreadId, EventId> = found.iter().filter_map(starts).collect();
+    // Events of each thread with their age.
+    let mut threads: BTreeMap<ThreadId, VecDeque<(usize, TraceEvent)>> = BTreeMap::new();
+    for (age, event) in found.into_iter().enumerate() {
+        threads.entry(event.id.thread).or_default().push_back((age, event));
+    }
+    let mut order = Vec::with_capacity(waiting.len());
+    let mut current = ThreadId(0);
+    loop {
+        let free = |event: &TraceEvent| {
+            let started = creator.get(&event.id.thread).is_none_or(|creator| !waiting.contains(creator));
+            let ended = match event.label {
+                Label::Join { child } => threads.get(&child).is_none_or(VecDeque::is_empty),
+                _ => true,
+            };
+            started && ended && event.rf.is_none_or(|source| !waiting.contains(&source))
+        };
+        let next = threads
+            .iter()
+            .filter_map(|(thread, events)| events.front().map(|(age, event)| (*thread, *age, event)))
+            .min_by_key(|(thread, age, event)| (!free(event), *thread != current, *age));
+        let Some((thread, _, _)) = next else { return order };
+        let Some((_, event)) = threads.get_mut(&thread).and_then(VecDeque::pop_front) else { return order };
+        waiting.remove(&event.id);
+        current = thread;
+        order.push(event);
+    }
+}
+
 /// Calls with names and source lines.
 pub fn stack(program: &Program, frames: &[(FunctionId, Span)]) -> Vec<StackFrame> {
     frames
         .iter()
         .map(|(function, span)| StackFrame {
-            function: program.function(*function).name.clone(),
+            function: demangled(&program.function(*function).name),
             location: SourceLocation {
                 file: program.file(*function).to_string(),
                 line: span.line,
@@ -142,18 +191,6 @@ pub fn stack(program: &Program, frames: &[(FunctionId, Span)]) -> Vec<StackFrame
             },
         })
         .collect()
-}
-
-/// A value as people write it: small negative numbers as such, pointers in hexadecimal.
-pub fn number(value: Value, size: u8) -> String {
-    let signed = porf_ir::Width::of_bytes(size).signed(value);
-    if (-65536..0).contains(&signed) {
-        signed.to_string()
-    } else if value >= 1 << 32 {
-        format!("{value:#x}")
-    } else {
-        value.to_string()
-    }
 }
 
 fn mode_name(mode: &str) -> String {
@@ -192,6 +229,6 @@ fn start(
     }
     interpreter.run(&mut state);
     let (function, argument) = interpreter.created(&state)?;
-    let name = program.function(function).name.clone();
+    let name = demangled(&program.function(function).name);
     Some((interpreter.start_function(thread, function, argument), name))
 }

@@ -11,7 +11,7 @@ use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
 use porf_ir::Program;
 use porf_report::trace::{Trace, stack};
-use porf_report::verify::{Answer, Related, Shown, dot, json, sarif, source, text, witness};
+use porf_report::verify::{Answer, Related, Shown, dot, html, json, sarif, source, text, witness};
 use porf_verdict::{Coverage, Limit, Verdict, Violation, ViolationKind};
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
@@ -74,6 +74,9 @@ pub struct Args {
     /// Write a violation as a graph for Graphviz
     #[arg(long)]
     dot: Option<PathBuf>,
+    /// Write the result as a page for a browser
+    #[arg(long)]
+    html: Option<PathBuf>,
     /// Write the result as SARIF
     #[arg(long)]
     sarif: Option<PathBuf>,
@@ -253,6 +256,10 @@ fn show(args: &Args, options: &Options, answer: &Answer) -> ExitCode {
     if let (Some(path), Some(graph)) = (&args.dot, dot(answer)) {
         files.push((path, graph));
     }
+    let read = |file: &str| std::fs::read_to_string(file).ok();
+    if let Some(path) = &args.html {
+        files.push((path, html(answer, &read)));
+    }
     if let Some(path) = &args.sarif {
         files.push((path, format!("{:#}\n", sarif(answer))));
     }
@@ -264,10 +271,7 @@ fn show(args: &Args, options: &Options, answer: &Answer) -> ExitCode {
     }
     match options.format {
         Format::Json => println!("{}", json(answer)),
-        Format::Text => {
-            let read = |file: &str| std::fs::read_to_string(file).ok();
-            print!("{}", text(answer, options.colored(), width(), &read));
-        }
+        Format::Text => print!("{}", text(answer, options.colored(), width(), &read)),
     }
     ExitCode::from(answer.verdict.exit_code())
 }
@@ -319,15 +323,13 @@ impl Search<'_> {
                 self.event(execution, kind(fault.kind), fault.message.clone(), event, related)
             }
             Visit::Race(execution, first, second) => {
-                let name = |event: Ev| {
-                    let label = execution.graph.event(event).label;
-                    let what = if label.is_read() { "read" } else { "write" };
-                    let access = label.access().expect("a race is between accesses");
-                    (what, self.program.name_of(access.location.0, access.size))
+                let what = |event: Ev| match execution.graph.event(event).label.is_read() {
+                    true => "read",
+                    false => "write",
                 };
-                let ((one, place), (two, _)) = (name(second), name(first));
+                let (one, two) = (what(second), what(first));
                 let message =
-                    format!("data race on {place}: this {one} and a {two} of another thread are not ordered");
+                    format!("data race on {{}}: this {one} and a {two} of another thread are not ordered");
                 let label = if two == "read" { "the read" } else { "the write" };
                 self.event(execution, ViolationKind::Race, message, second, Some((label, first)))
             }
@@ -368,7 +370,8 @@ impl Search<'_> {
         self.keep(kind(fault.kind), fault.message.clone(), calls, Vec::new(), trace, Vec::new())
     }
 
-    /// A violation at an event, and the event that it is one because of.
+    /// A violation at an event, and the event that it is one because of. `{}` in the message stands for
+    /// the location.
     fn event(
         &mut self,
         execution: &Execution<'_, '_>,
@@ -389,6 +392,8 @@ impl Search<'_> {
             .collect();
         let marked = wanted.iter().map(|event| execution.graph.event(*event).id).collect();
         let calls = stack_of(event);
+        let location = trace.event(execution.graph.event(event).id).map_or("", |event| &event.location);
+        let message = message.replace("{}", location);
         self.keep(kind, message, calls, related, trace, marked)
     }
 

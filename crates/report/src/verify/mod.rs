@@ -1,15 +1,19 @@
-//! The answer of `porf verify`: text, JSON, DOT, SARIF, witnesses.
+//! The answer of `porf verify`: text, JSON, HTML, DOT, SARIF, witnesses.
 
 mod dot;
+mod fold;
+mod html;
 mod json;
 mod sarif;
 mod text;
 
 pub use dot::dot;
+pub use html::html;
 pub use json::{json, witness};
 pub use sarif::sarif;
 pub use text::text;
 
+use crate::names;
 use crate::trace::{StackFrame, Trace};
 use porf_event::EventId;
 use porf_verdict::Verdict;
@@ -50,12 +54,13 @@ pub struct Related {
 }
 
 impl Shown {
-    /// The innermost call that has a source line.
+    /// The innermost call in the user's own code.
     pub fn source(&self) -> Option<&StackFrame> {
         source(&self.stack)
     }
 }
 
+/// The call of the user's own code that matters.
 pub fn source(stack: &[StackFrame]) -> Option<&StackFrame> {
-    stack.iter().find(|frame| frame.location.line > 0)
+    names::place(stack)
 }

@@ -1,8 +1,11 @@
 //! For people: a diagnostic in the source, then the execution, one column per thread.
 
+use super::fold::{Row, fold};
 use super::{Answer, Related, Shown, source};
-use crate::trace::{StackFrame, Trace};
+use crate::names::is_library;
+use crate::trace::{StackFrame, Trace, TraceEvent};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use porf_event::{EventId, ThreadId};
 use porf_verdict::{Verdict, Violation};
 use std::fmt::{self, Write};
 
@@ -61,56 +64,79 @@ fn diagnostic(
     for diagnostic in &all {
         let _ = handler.render_report(out, diagnostic);
     }
-    let calls = |out: &mut String, what: &str, stack: &[StackFrame]| {
-        let frames: Vec<&StackFrame> = stack.iter().filter(|frame| frame.location.line > 0).collect();
-        if frames.len() > 1 {
-            let _ = writeln!(out, "{what}:");
-            for frame in frames {
-                let _ = writeln!(out, "    {} at {}", frame.function, frame.location);
-            }
-        }
-    };
     calls(out, "called from", &shown.stack);
     for related in &shown.related {
         calls(out, &format!("{}, called from", related.message), &related.stack);
     }
 }
 
+/// A stack of calls, those inside a library counted only; nothing if it says no more than the snippet.
+fn calls(out: &mut String, what: &str, stack: &[StackFrame]) {
+    let last = stack.iter().rposition(|frame| !is_library(frame));
+    let stack = last.map_or(stack, |last| &stack[..=last]);
+    if stack.iter().filter(|frame| !is_library(frame)).count() < 2 {
+        return;
+    }
+    let _ = writeln!(out, "{what}:");
+    for group in stack.chunk_by(|a, b| is_library(a) && is_library(b)) {
+        let frame = &group[0];
+        if !is_library(frame) {
+            let _ = writeln!(out, "    {} at {}", frame.function, frame.location);
+        } else if group.iter().any(|frame| frame.location.line > 0) {
+            let _ = writeln!(out, "    … {}", plural(group.len(), "call", "inside a library"));
+        }
+    }
+}
+
 /// The events, top to bottom in an order that explains them, each in its thread's column.
-fn columns(out: &mut String, trace: &Trace, marked: &[porf_event::EventId], width: usize) {
+fn columns(out: &mut String, trace: &Trace, marked: &[EventId], width: usize) {
     let count = trace.threads.len().max(1);
-    let cells: Vec<(usize, String)> = trace
-        .events
+    let column = |thread: ThreadId| trace.threads.iter().position(|known| known.id == thread).unwrap_or(0);
+    let rows: Vec<(String, usize, String)> = fold(trace, marked)
         .iter()
-        .map(|event| {
-            let column = trace.threads.iter().position(|thread| thread.id == event.id.thread).unwrap_or(0);
-            let mark = if marked.contains(&event.id) { "► " } else { "" };
-            let line = event.source().map_or(String::new(), |frame| format!("{}: ", frame.location.line));
-            let from = match event.rf {
-                Some(source) => format!(" ← {source}"),
-                None => String::new(),
-            };
-            (column, format!("{mark}{line}{}{from}", event.describe()))
+        .map(|row| match row {
+            Row::Event(event) => (event.id.to_string(), column(event.id.thread), cell(event, marked)),
+            Row::Folded { thread, events } => (String::new(), column(*thread), folded(events)),
         })
         .collect();
-    let longest = cells.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+    let longest = rows.iter().map(|(_, _, text)| text.chars().count()).max().unwrap_or(0);
     // Columns share the width; long cells get at least a readable part of it.
     let each = (width.saturating_sub(8) / count).clamp(18, longest.max(18) + 2);
-    let _ = write!(out, "        ");
+    let mut header = String::from("        ");
     for thread in &trace.threads {
-        let _ = write!(out, "{:each$}", clip(&format!("{} {}", thread.id, thread.name), each - 1));
+        let _ = write!(header, "{:each$}", clip(&format!("{} {}", thread.id, thread.name), each - 1));
     }
-    out.push('\n');
-    for (event, (column, text)) in trace.events.iter().zip(cells) {
-        let _ = writeln!(
-            out,
-            "{:7} {:indent$}{}",
-            event.id.to_string(),
-            "",
-            if column + 1 == count { text } else { clip(&text, width.saturating_sub(8 + column * each)) },
-            indent = column * each
-        );
+    let _ = writeln!(out, "{}", header.trim_end());
+    for (id, column, text) in rows {
+        let room = width.saturating_sub(8 + column * each);
+        let text = if column + 1 == count { text } else { clip(&text, room) };
+        let _ = writeln!(out, "{id:7} {:indent$}{text}", "", indent = column * each);
     }
+}
+
+/// An event with its line, and where it reads from.
+fn cell(event: &TraceEvent, marked: &[EventId]) -> String {
+    let mark = if marked.contains(&event.id) { "► " } else { "" };
+    let line = event.source().map_or(String::new(), |frame| match is_library(frame) {
+        false => format!("{}: ", frame.location.line),
+        true => "lib: ".to_string(),
+    });
+    let from = event.rf.map_or(String::new(), |source| format!(" ← {source}"));
+    format!("{mark}{line}{}{from}", event.describe())
+}
+
+/// Events that are only counted, with their line if they have one in common.
+fn folded(events: &[TraceEvent]) -> String {
+    let place = |event: &TraceEvent| event.source().map(|frame| frame.location.line).filter(|line| *line > 0);
+    let line =
+        events.first().and_then(place).filter(|line| events.iter().all(|event| place(event) == Some(*line)));
+    let line = line.map_or(String::new(), |line| format!("{line}: "));
+    format!("{line}… {}", plural(events.len(), "event", "left out"))
+}
+
+/// `1 event here`, `2 events here`.
+fn plural(count: usize, what: &str, rest: &str) -> String {
+    format!("{count} {what}{} {rest}", if count == 1 { "" } else { "s" })
 }
 
 fn clip(text: &str, width: usize) -> String {
