@@ -10,6 +10,7 @@
 //! | sc, sra, tso, pso | [`Mo`] of [`Closure`] | backward closure from the new event |
 //! | ra, rc11 | [`Mo`] of [`Ra`], [`Rc11`] | clocks; for SC accesses and fences a search in psc |
 //! | ra, rc11 up to rf | [`Rf`] | "writes before", per location |
+//! | rc11 with SC up to rf | [`RfSc`] | a witness for mo, searched for where the old one fails |
 //! | wrc11 | [`WeakMo`] | clocks and a per-location fixpoint |
 //!
 //! The axioms are in `models/*.cat`; the differential tests of `porf-explore` hold the two together.
@@ -17,8 +18,11 @@
 mod closure;
 mod hb;
 mod mo;
+mod mo_search;
 mod psc;
+mod psc_relation;
 mod race;
+mod rf_sc;
 mod weak;
 mod writes_before;
 
@@ -26,6 +30,7 @@ pub use closure::{Closure, Pso, Sc, Sra, Tso};
 pub use hb::{HappensBefore, Porf, Rc11Hb};
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
 pub use race::{has_race, race};
+pub use rf_sc::RfSc;
 pub use weak::WeakMo;
 pub use writes_before::Rf;
 
@@ -54,8 +59,27 @@ pub trait MemoryModel {
         true
     }
 
+    /// Puts the writes of each location in the order that `allows` found, where co is a witness only.
+    #[inline]
+    fn arrange(&mut self, _graph: &mut ExecutionGraph) {}
+
+    /// How often a search for a witness may branch.
+    fn set_budget(&mut self, _branches: u32) {}
+
+    /// Whether some answer could not be found within a budget: then none since counts.
+    #[inline]
+    fn gave_up(&self) -> bool {
+        false
+    }
+
     /// Whether a write can be the last of its location for ever, if no other comes.
     fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool;
+
+    /// The same for several at once.
+    fn may_all_be_last(&mut self, graph: &ExecutionGraph, last: &[(Loc, Ev)]) -> bool {
+        let agrees = |&(loc, write): &(Loc, Ev)| last.iter().all(|&(l, w)| l != loc || w == write);
+        last.iter().all(|one| agrees(one) && self.may_be_last(graph, one.0, one.1))
+    }
 
     /// Whether `a` has the choice that would be made first when it is added, as an event that is last
     /// in porf, to what is older than `a` or below `w`.

@@ -252,18 +252,18 @@ fn eco_rank(graph: &ExecutionGraph, event: Ev) -> u32 {
     }
 }
 
-fn has_fence_below(graph: &ExecutionGraph, event: Ev) -> bool {
+pub(crate) fn has_fence_below(graph: &ExecutionGraph, event: Ev) -> bool {
     (0..graph.threads().len()).any(|thread| {
         let below = graph.clock(HB, event)[thread] as usize;
         graph.threads()[thread].events()[..below].iter().any(|&e| e.is_some() && is_sc_fence(graph, e))
     })
 }
 
-fn is_sc_fence(graph: &ExecutionGraph, event: Ev) -> bool {
+pub(crate) fn is_sc_fence(graph: &ExecutionGraph, event: Ev) -> bool {
     matches!(graph.event(event).label, Label::Fence { mode: FenceMode::SeqCst, .. })
 }
 
-fn is_sc_access(graph: &ExecutionGraph, event: Ev) -> bool {
+pub(crate) fn is_sc_access(graph: &ExecutionGraph, event: Ev) -> bool {
     match graph.event(event).label {
         Label::Read { mode, .. } => mode == ReadMode::SeqCst,
         Label::Write { mode, .. } => mode == WriteMode::SeqCst,
@@ -271,6 +271,6 @@ fn is_sc_access(graph: &ExecutionGraph, event: Ev) -> bool {
     }
 }
 
-fn is_sc(graph: &ExecutionGraph, event: Ev) -> bool {
+pub(crate) fn is_sc(graph: &ExecutionGraph, event: Ev) -> bool {
     is_sc_access(graph, event) || is_sc_fence(graph, event)
 }

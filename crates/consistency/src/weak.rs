@@ -8,28 +8,36 @@
 //! write of a read-modify-write comes: an event *knows* a write of x if that is hb ∪ rfx before it,
 //! which is what its thread and those it synchronised with have written or read, transitively.
 //!
-//! The canonical source is the first consistent one by descending (thread, index); our own
-//! construction, tested and not proved. Limits: SC accesses and fences are refused by the explorer.
+//! For SC accesses and fences the whole of psc is computed when a read takes a source that is not
+//! mo-last: nothing else has a successor in mo or fr that could close a cycle.
+//!
+//! The canonical source is the mo-last write with the greatest (thread, index) of those that are there:
+//! a read of an mo-last write is always consistent, and so is the write of a read-modify-write after
+//! it. Our own construction, tested and not proved.
 
 use crate::MemoryModel;
 use crate::hb::{HappensBefore, Rc11Hb};
+use crate::psc_relation::{Ends, PscRelation, is_in_psc};
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Loc};
 
 const HB: usize = Rc11Hb::<true>::HB;
 
-/// Each class of executions with the same events and rf once, under WRC11.
+/// Each class of executions with the same events and rf once, under WRC11; `SC`: whether there are SC
+/// accesses or fences.
 #[derive(Clone, Debug, Default)]
-pub struct WeakMo {
-    candidates: Vec<Ev>,
+pub struct WeakMo<const SC: bool> {
     /// Accesses to the location in question, writes first.
     accesses: Vec<Ev>,
+    /// How many of them are writes.
+    writes: usize,
     /// Row i: the accesses that are (hb ∪ rfx)+ before access i.
     below: Vec<u64>,
     words: usize,
+    psc: PscRelation,
 }
 
-impl MemoryModel for WeakMo {
+impl<const SC: bool> MemoryModel for WeakMo<SC> {
     type Hb = Rc11Hb<true>;
     const SEES_CO: bool = false;
 
@@ -54,11 +62,18 @@ impl MemoryModel for WeakMo {
         self.consistent(graph, graph.event(read).loc, Some((read, write)), None, |_| true)
     }
 
+    fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
+        if !SC || !graph.event(event).label.is_read() || !is_in_psc(graph, event) {
+            return true;
+        }
+        let source = graph.rf(event);
+        self.may_be_last(graph, graph.event(event).loc, source) || self.is_psc_acyclic(graph)
+    }
+
     fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
         self.consistent(graph, loc, None, None, |_| true) && {
-            let writes = 1 + graph.co(loc).len();
-            let at = self.accesses[..writes].iter().position(|&w| w == write);
-            at.is_some_and(|at| (0..writes).all(|other| other == at || !self.is_below(at, other)))
+            let at = self.accesses[..self.writes].iter().position(|&w| w == write);
+            at.is_some_and(|at| self.is_last(at))
         }
     }
 
@@ -73,33 +88,14 @@ impl MemoryModel for WeakMo {
         if event.rf != Ev::INIT && !there(event.rf) {
             return false;
         }
-        let mut candidates = std::mem::take(&mut self.candidates);
-        candidates.clear();
-        candidates.extend(graph.co(event.loc).iter().copied().filter(|&b| there(b)));
-        candidates.sort_unstable_by_key(|&b| std::cmp::Reverse(graph.event(b).id));
-        candidates.push(Ev::INIT);
-        let first = candidates
-            .iter()
-            .copied()
-            .find(|&source| {
-                !is_taken(graph, event.loc, source, there)
-                    && self.consistent(graph, event.loc, Some((a, source)), None, there)
-            })
-            .unwrap_or(Ev::NONE);
-        self.candidates = candidates;
-        first == event.rf
+        self.consistent(graph, event.loc, None, None, there) && {
+            let last = (0..self.writes).filter(|&at| self.is_last(at)).map(|at| self.accesses[at]);
+            last.max_by_key(|&write| (write != Ev::INIT).then_some(graph.event(write).id)) == Some(event.rf)
+        }
     }
 }
 
-/// Whether a write is the source of a read-modify-write already.
-fn is_taken(graph: &ExecutionGraph, loc: Loc, source: Ev, there: impl Fn(Ev) -> bool) -> bool {
-    graph.co(loc).iter().any(|&w| {
-        let pair = graph.event(w).pair;
-        there(w) && pair.is_some() && graph.rf(pair) == source
-    })
-}
-
-impl WeakMo {
+impl<const SC: bool> WeakMo<SC> {
     /// Whether what is `there` at a location is consistent, with a read that takes its value from a
     /// source, or a write that is not placed yet.
     fn consistent(
@@ -116,6 +112,7 @@ impl WeakMo {
         self.accesses.push(Ev::INIT);
         self.accesses.extend(graph.co(loc).iter().copied().chain(extra).filter(|&w| there(w)));
         let writes = self.accesses.len();
+        self.writes = writes;
         for at in 0..writes {
             let source = self.accesses[at];
             self.accesses.extend(graph.readers(source, loc).filter(|&r| here(r)));
@@ -199,6 +196,32 @@ impl WeakMo {
             }
         }
         true
+    }
+
+    /// ACYCLIC psc, with all sources in place.
+    fn is_psc_acyclic(&mut self, graph: &ExecutionGraph) -> bool {
+        let mut psc = std::mem::take(&mut self.psc);
+        let mut ok = psc.build(graph, |_| true);
+        for loc in (0..graph.location_count() as u32).map(Loc) {
+            ok = ok && self.consistent(graph, loc, None, None, |_| true);
+            if !ok {
+                break;
+            }
+            let ends: Vec<Ends> =
+                self.accesses[..self.writes].iter().map(|&w| psc.ends(graph, loc, w, |_| true)).collect();
+            for a in 0..self.writes {
+                for b in 0..self.writes {
+                    ok = ok && (a == b || !self.is_below(a, b) || psc.order(&ends[a], &ends[b]));
+                }
+            }
+        }
+        self.psc = psc;
+        ok
+    }
+
+    /// Whether no write is mo-after the one at a position.
+    fn is_last(&self, at: usize) -> bool {
+        (0..self.writes).all(|other| other == at || !self.is_below(at, other))
     }
 
     /// Whether `a` is below `b`.

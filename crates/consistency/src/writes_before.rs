@@ -40,15 +40,7 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
     const SEES_CO: bool = false;
 
     fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
-        let loc = graph.event(read).loc;
-        let ok = self.order.build::<H>(graph, loc, |_| true);
-        debug_assert!(ok, "the graph is consistent");
-        self.order.see::<H>(graph, loc, graph.po_pred(read), |_| true);
-        for at in (0..self.order.writes.len()).rev() {
-            if self.order.may_read(at) {
-                out.push(self.order.writes[at].0);
-            }
-        }
+        self.order.sources::<H>(graph, read, out);
     }
 
     fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
@@ -60,13 +52,7 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
     }
 
     fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
-        let loc = graph.event(read).loc;
-        if !self.order.build::<H>(graph, loc, |_| true) {
-            return false;
-        }
-        self.order.see::<H>(graph, loc, graph.po_pred(read), |_| true);
-        let at = self.order.position(write);
-        self.order.may_read(at)
+        self.order.admits::<H>(graph, read, write)
     }
 
     fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
@@ -94,7 +80,7 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
 
 /// Writes-before at one location, as a matrix of bits. Position 0 is the initial write.
 #[derive(Clone, Debug, Default)]
-struct Order {
+pub(crate) struct Order {
     writes: Vec<Ev>,
     /// The chain a write belongs to: its first and its last write.
     head: Vec<usize>,
@@ -106,8 +92,62 @@ struct Order {
     seen: Vec<u64>,
 }
 
+/// How many writes of the same chain come before.
+fn members_before(order: &Order, at: usize) -> usize {
+    (0..order.writes.len())
+        .filter(|&other| order.head[other] == order.head[at] && order.is_after(other, at))
+        .count()
+}
+
 impl Order {
-    fn build<H: HappensBefore>(
+    /// The writes that a read without a source may read from.
+    pub fn sources<H: HappensBefore>(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+        let loc = graph.event(read).loc;
+        let ok = self.build::<H>(graph, loc, |_| true);
+        debug_assert!(ok, "the graph is consistent");
+        self.see::<H>(graph, loc, graph.po_pred(read), |_| true);
+        for at in (0..self.writes.len()).rev() {
+            if self.may_read(at) {
+                out.push(self.writes[at].0);
+            }
+        }
+    }
+
+    pub fn admits<H: HappensBefore>(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
+        let loc = graph.event(read).loc;
+        if !self.build::<H>(graph, loc, |_| true) {
+            return false;
+        }
+        self.see::<H>(graph, loc, graph.po_pred(read), |_| true);
+        self.may_read(self.position(write))
+    }
+
+    /// The first writes of all chains.
+    pub fn heads(&self) -> impl Iterator<Item = Ev> + use<> {
+        let heads: Vec<Ev> =
+            (0..self.writes.len()).filter(|&at| self.head[at] == at).map(|at| self.writes[at]).collect();
+        heads.into_iter()
+    }
+
+    /// The writes of a chain, by its first one.
+    pub fn chain(&self, head: Ev) -> Vec<Ev> {
+        let head = self.position(head);
+        let mut members: Vec<usize> = (0..self.writes.len()).filter(|&at| self.head[at] == head).collect();
+        members.sort_unstable_by_key(|&at| members_before(self, at));
+        members.into_iter().map(|at| self.writes[at]).collect()
+    }
+
+    /// Whether one write comes before another.
+    pub fn comes_before(&self, earlier: Ev, later: Ev) -> bool {
+        self.is_after(self.position(earlier), self.position(later))
+    }
+
+    /// The writes that no other one comes after.
+    pub fn all_last(&self) -> Vec<Ev> {
+        (0..self.writes.len()).filter(|&at| self.is_last(at)).map(|at| self.writes[at]).collect()
+    }
+
+    pub fn build<H: HappensBefore>(
         &mut self,
         graph: &ExecutionGraph,
         loc: Loc,

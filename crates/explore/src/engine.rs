@@ -132,6 +132,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             if !self.seen && self.extend(visitor)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
+            if self.model.gave_up() {
+                return Err(Error::Undecided);
+            }
             self.seen = false;
             match self.go_back(visitor)? {
                 Back::Next => {}
@@ -250,24 +253,25 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         });
         if complete {
             self.statistics.executions += 1;
-            visitor.visit(Visit::Complete(&self.execution(&[])))
+            visitor.visit(Visit::Complete(&self.execution(false)))
         } else {
             self.statistics.blocked += 1;
-            let outdated = self.outdated();
-            visitor.visit(Visit::Blocked(&self.execution(&outdated)))
+            let for_ever = self.waits_for_ever();
+            visitor.visit(Visit::Blocked(&self.execution(for_ever)))
         }
     }
 
-    fn execution<'e>(&'e self, outdated: &'e [Ev]) -> Execution<'e, 'p> {
+    fn execution(&self, for_ever: bool) -> Execution<'_, 'p> {
         let racy = M::Hb::RACES.then_some(M::Hb::HB);
-        Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO, racy, outdated }
+        Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO, racy, for_ever }
     }
 
-    /// The reads of something that cannot be the last write of its location.
-    fn outdated(&mut self) -> Vec<Ev> {
-        let (graph, model) = (&self.graph, &mut self.model);
-        let reads = graph.all().filter(|&ev| graph.event(ev).label.is_read());
-        reads.filter(|&read| !model.may_be_last(graph, graph.event(read).loc, graph.rf(read))).collect()
+    /// Whether all that waiting threads have read can be the last write of its location, at once.
+    fn waits_for_ever(&mut self) -> bool {
+        let mut last = Vec::new();
+        let Some(reads) = self.execution(true).awaited() else { return false };
+        last.extend(reads.into_iter().map(|read| (self.graph.event(read).loc, self.graph.rf(read))));
+        self.model.may_all_be_last(&self.graph, &last)
     }
 
     /// Undoes events down to the last one with an untried choice and tries that.
@@ -306,7 +310,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             let consistent = match frame.kind {
                 Kind::Read => {
                     self.read_from(frame.event, Ev(choice))?;
-                    self.model.allows(&self.graph, frame.event)
+                    self.allows(frame.event)
                 }
                 Kind::Choice => {
                     let before = self.tag_before(frame.event);
@@ -328,7 +332,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 Kind::Write => {
                     self.unplace(frame.event);
                     self.graph.place(frame.event, choice);
-                    self.model.allows(&self.graph, frame.event)
+                    self.allows(frame.event)
                 }
                 Kind::Revisit { read } => {
                     if self.graph.rf(read).is_some() {
@@ -336,12 +340,10 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                     }
                     self.unplace(frame.event);
                     self.graph.place(frame.event, choice);
-                    self.model.allows(&self.graph, frame.event)
-                        && self.model.admits(&self.graph, read, frame.event)
-                        && {
-                            self.read_from(read, frame.event)?;
-                            self.model.allows(&self.graph, read)
-                        }
+                    self.allows(frame.event) && self.model.admits(&self.graph, read, frame.event) && {
+                        self.read_from(read, frame.event)?;
+                        self.allows(read)
+                    }
                 }
             };
             if consistent {
@@ -354,6 +356,13 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             }
         }
         Ok(Tried::Exhausted)
+    }
+
+    #[inline]
+    fn allows(&mut self, event: Ev) -> bool {
+        let consistent = self.model.allows(&self.graph, event);
+        self.model.arrange(&mut self.graph);
+        consistent
     }
 
     fn unplace(&mut self, write: Ev) {
@@ -483,13 +492,13 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 && let Some(error) = memory::check::<M::Hb>(&self.graph, event)
             {
                 let fault = self.history.fault(self.tag_before(event), error.kind, error.message);
-                let execution = self.execution(&[]);
+                let execution = self.execution(false);
                 visitor.visit(Visit::Memory(&execution, &fault, event, error.other))?;
             }
             if M::Hb::RACES
                 && let Some(other) = race::<M::Hb>(&self.graph, event)
             {
-                let execution = self.execution(&[]);
+                let execution = self.execution(false);
                 visitor.visit(Visit::Race(&execution, other, event))?;
             }
             // What a wrong value leads to comes after what makes it wrong.
@@ -503,7 +512,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         if tag.ready() == crate::history::Ready::No
             && let Next::Fault(fault) = &self.history.node(tag).next
         {
-            let execution = self.execution(&[]);
+            let execution = self.execution(false);
             return visitor.visit(Visit::Fault(&execution, fault));
         }
         ControlFlow::Continue(())

@@ -6,6 +6,9 @@ use std::fmt;
 pub enum Error {
     /// The program uses something that this engine cannot treat.
     Unsupported(String),
+    /// Whether some co makes an execution consistent was not found out within the budget: the search
+    /// has to be made under the equivalence that sees co.
+    Undecided,
     /// A fixed limit of the engine was reached.
     Limit(String),
 }
@@ -14,6 +17,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Unsupported(what) => write!(f, "not supported: {what}"),
+            Error::Undecided => f.write_str("up to rf, no order of the writes was found within the budget"),
             Error::Limit(what) => write!(f, "limit reached: {what}"),
         }
     }

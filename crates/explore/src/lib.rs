@@ -21,7 +21,7 @@ pub use task::Task;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
 use porf_consistency::{
-    Closure, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf, Sc, Sra, Tso, WeakMo,
+    Closure, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf, RfSc, Sc, Sra, Tso, WeakMo,
 };
 use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_interp::Interpreter;
@@ -56,6 +56,19 @@ pub struct Options {
     pub schedule: Schedule,
     /// Threads that take a backward jump more often are blocked.
     pub unroll: Option<u32>,
+    /// Under rc11 with seq_cst up to rf: how often a search for an order of the writes may branch
+    /// before the exploration gives up ([`Error::Undecided`]).
+    pub branches: Option<u32>,
+}
+
+impl Options {
+    fn model<M: MemoryModel + Default>(&self) -> M {
+        let mut model = M::default();
+        if let Some(branches) = self.branches {
+            model.set_budget(branches);
+        }
+        model
+    }
 }
 
 /// Where a search was broken off: all that is left to do, as plain data.
@@ -84,7 +97,7 @@ pub fn explore(
         ) -> Result<Statistics, Error> {
             let interp = Interpreter::new(program).unroll(options.unroll);
             let created = history::Created::default();
-            let mut engine = engine::Engine::new(interp, M::default(), options.schedule, created)?;
+            let mut engine = engine::Engine::new(interp, options.model::<M>(), options.schedule, created)?;
             let _ = engine.run(self.0)?;
             Ok(engine.statistics)
         }
@@ -116,8 +129,7 @@ pub fn explore_parallel<V: Visitor + Send>(
                 Some(rest) => (rest.tasks, history::Created::from_list(program.threads.len(), &rest.created)),
                 None => (Vec::new(), history::Created::default()),
             };
-            let (statistics, tasks) =
-                parallel::run::<M, V>(interp, options.schedule, tasks, &created, self.0)?;
+            let (statistics, tasks) = parallel::run::<M, V>(interp, options, tasks, &created, self.0)?;
             Ok((statistics, Rest { tasks, created: created.list() }))
         }
     }
@@ -142,7 +154,7 @@ pub fn estimate(
         ) -> Result<Self::Output, Error> {
             let interp = Interpreter::new(program).unroll(options.unroll);
             let created = history::Created::default();
-            let mut engine = engine::Engine::new(interp, M::default(), options.schedule, created)?;
+            let mut engine = engine::Engine::new(interp, options.model::<M>(), options.schedule, created)?;
             estimate::estimate(&mut engine, self.0)
         }
     }
@@ -181,10 +193,9 @@ fn dispatch<S: Search>(
         (Model::Rc11, Equivalence::Rf) if !uses_sc(program) => {
             search.run::<Rf<Rc11Hb<true>>>(program, options)
         }
-        (Model::Wrc11, _) if !uses_sc(program) => search.run::<WeakMo>(program, options),
-        _ if uses_sc(program) => {
-            Err(Error::Unsupported(format!("seq_cst accesses or fences under {model} up to {equivalence}")))
-        }
+        (Model::Rc11, Equivalence::Rf) => search.run::<RfSc>(program, options),
+        (Model::Wrc11, _) if uses_sc(program) => search.run::<WeakMo<true>>(program, options),
+        (Model::Wrc11, _) => search.run::<WeakMo<false>>(program, options),
         _ => Err(Error::Unsupported(format!("{model} up to {equivalence}"))),
     }
 }

@@ -5,13 +5,12 @@
 //! Nothing else is shared but the numbers of created threads, so that counts do not depend on the
 //! number of workers.
 
-use crate::Statistics;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::Created;
-use crate::schedule::Schedule;
 use crate::task::Task;
 use crate::visit::{Visit, Visitor};
+use crate::{Options, Statistics};
 use porf_consistency::MemoryModel;
 use porf_interp::Interpreter;
 use std::ops::ControlFlow;
@@ -36,7 +35,7 @@ struct Queue {
 /// Searches all of `tasks` (the whole program if there are none); what is left if a visitor broke off.
 pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
     interp: Interpreter<'_>,
-    schedule: Schedule,
+    options: &Options,
     tasks: Vec<Task>,
     created: &Created,
     visitors: Vec<V>,
@@ -60,7 +59,7 @@ pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
                 let first = fresh && number == 0;
                 scope.spawn(move || {
                     let _guard = OnPanic(shared);
-                    let result = work::<M, V>(interp, schedule, created, visitor, shared, first, jobs);
+                    let result = work::<M, V>(interp, options, created, visitor, shared, first, jobs);
                     result.unwrap_or_else(|error| {
                         shared.give_up(Some(error));
                         (Statistics::default(), Vec::new())
@@ -84,14 +83,14 @@ pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
 
 fn work<M: MemoryModel + Default, V: Visitor>(
     interp: Interpreter<'_>,
-    schedule: Schedule,
+    options: &Options,
     created: &Created,
     mut visitor: V,
     shared: &Shared,
     first: bool,
     jobs: usize,
 ) -> Result<(Statistics, Vec<Task>), Error> {
-    let mut engine = Engine::new(interp, M::default(), schedule, created.clone())?;
+    let mut engine = Engine::new(interp, options.model::<M>(), options.schedule, created.clone())?;
     let mut has_work = first;
     loop {
         if !has_work {

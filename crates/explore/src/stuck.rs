@@ -28,6 +28,25 @@ impl Execution<'_, '_> {
     /// the newest there is, and nobody is left to write anything newer. An execution that was cut off
     /// (an assumption, a bound) says nothing.
     pub fn stuck(&self) -> Option<Stuck> {
+        if self.for_ever { self.waiting() } else { None }
+    }
+
+    /// The reads that threads wait to see change, if the execution ends because of such threads.
+    pub(crate) fn awaited(&self) -> Option<Vec<Ev>> {
+        let mut awaited = Vec::new();
+        for (thread, _, last) in self.waiting()?.threads {
+            let Some(last) = last else { continue };
+            let Some(since) = self.state(thread).waits_since(self.history.interp.program()) else {
+                awaited.push(last);
+                continue;
+            };
+            let events = &self.graph.thread(thread).events()[since as usize..];
+            awaited.extend(events.iter().copied().filter(|&e| self.graph.event(e).label.is_read()));
+        }
+        Some(awaited)
+    }
+
+    fn waiting(&self) -> Option<Stuck> {
         let mut threads = Vec::new();
         for at in 0..self.graph.threads().len() {
             let thread = ThreadId(at as u16);
@@ -54,16 +73,9 @@ impl Execution<'_, '_> {
         threads.iter().any(|(_, waiting, _)| *waiting != Waiting::Join).then_some(Stuck { threads })
     }
 
-    /// The last read of a thread, if all that it waits for has its newest value.
+    /// The last read of a thread.
     fn waits_at(&self, thread: ThreadId) -> Option<Ev> {
         let events = self.graph.thread(thread).events();
-        let is_newest = |read: Ev| !self.outdated.contains(&read);
-        let reads = || events.iter().copied().filter(|event| self.graph.event(*event).label.is_read());
-        let last = reads().next_back()?;
-        let newest = match self.state(thread).waits_since(self.history.interp.program()) {
-            Some(since) => reads().filter(|read| self.graph.event(*read).id.index >= since).all(is_newest),
-            None => is_newest(last),
-        };
-        newest.then_some(last)
+        events.iter().copied().rfind(|&event| self.graph.event(event).label.is_read())
     }
 }

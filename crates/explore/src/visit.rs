@@ -39,8 +39,8 @@ pub struct Execution<'v, 'p> {
     pub(crate) sees_co: bool,
     /// The clock of happens-before, where the model has races.
     pub(crate) racy: Option<usize>,
-    /// Of a blocked execution: the reads of something that cannot be the last write.
-    pub(crate) outdated: &'v [Ev],
+    /// Of a blocked execution: what its threads wait for can stay as it is for ever.
+    pub(crate) for_ever: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

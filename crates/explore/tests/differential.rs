@@ -101,6 +101,44 @@ fn wrc11() {
     fuzz(5, budget(300), 6, Modes::Weak, &[(Model::Wrc11, Equivalence::Rf)]);
 }
 
+#[test]
+fn up_to_rf_with_sc() {
+    let models = [(Model::Rc11, Equivalence::Rf), (Model::Wrc11, Equivalence::Rf)];
+    fuzz(8, budget(300), 7, Modes::All, &models);
+    fuzz(9, budget(200), 8, Modes::Sc, &models);
+}
+
+/// Where the search for an order of the writes may not branch, there is the right answer or none.
+#[test]
+fn giving_up_is_said() {
+    let (mut decided, mut undecided) = (0, 0);
+    for at in 0..400 {
+        let program = program((11 << 40) + at, 8, Modes::Sc);
+        let run = |branches: Option<u32>| {
+            let mut keys: HashSet<CanonicalKey> = HashSet::new();
+            let options = Options { branches, ..Options::default() };
+            let mut visitor = |visit: Visit<'_, '_>| {
+                if let Visit::Complete(execution) | Visit::Blocked(execution) = visit {
+                    keys.insert(execution.key());
+                }
+                ControlFlow::Continue(())
+            };
+            explore(&program, Model::Rc11, Equivalence::Rf, &options, &mut visitor).map(|_| keys)
+        };
+        match run(Some(0)) {
+            Ok(keys) => {
+                assert_eq!(Ok(keys), run(None), "{}", porf_ir::print(&program));
+                decided += 1;
+            }
+            Err(error) => {
+                assert_eq!(error, porf_explore::Error::Undecided);
+                undecided += 1;
+            }
+        }
+    }
+    assert!(decided > 100 && undecided > 0, "{decided} decided, {undecided} not");
+}
+
 /// Fences and accesses of few shapes, more threads: what psc is about.
 #[test]
 fn rc11_around_fences() {

@@ -303,6 +303,16 @@ impl ExecutionGraph {
         self.events[write.as_usize()].co = Self::UNPLACED;
     }
 
+    /// Puts the placed writes of a location in another order.
+    pub fn set_co(&mut self, loc: Loc, order: &[Ev]) {
+        let co = &mut self.locations[loc.as_usize()].co;
+        debug_assert_eq!(co.len(), order.len(), "the same writes");
+        co.copy_from_slice(order);
+        for (i, w) in order.iter().enumerate() {
+            self.events[w.as_usize()].co = i as u32 + 1;
+        }
+    }
+
     pub fn set_revisited(&mut self, write: Ev, read: Ev) {
         self.events[write.as_usize()].revisited = read;
     }

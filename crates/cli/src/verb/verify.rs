@@ -5,7 +5,9 @@ mod drive;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
 use porf_event::ThreadId;
-use porf_explore::{Equivalence, Execution, Model, Schedule, Statistics, Stuck, Visit, Waiting, explore};
+use porf_explore::{
+    Equivalence, Error, Execution, Model, Schedule, Statistics, Stuck, Visit, Waiting, explore,
+};
 use porf_frontend_llvm as llvm;
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
@@ -80,6 +82,9 @@ pub struct Args {
     /// Write the result as SARIF
     #[arg(long)]
     sarif: Option<PathBuf>,
+    /// Up to rf with seq_cst: how hard to look for an order of the writes
+    #[arg(long, hide = true)]
+    branches: Option<u32>,
     /// Which thread moves first where several can: the result is the same, the way there is not
     #[arg(long, value_enum, default_value_t = ScheduleName::Left, hide = true)]
     schedule: ScheduleName,
@@ -122,14 +127,33 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 
 fn verify(args: &Args) -> Result<Answer, String> {
     let model: Model = args.model.parse()?;
-    let equivalence = args.equivalence.into();
-    let budget = Budget::parse(args.budget.as_deref())?;
     let start = Instant::now();
     let program = load(args)?;
     let frontend = start.elapsed();
+    match search(args, &program, model, args.equivalence.into(), frontend) {
+        Err(Failure::Explore(Error::Undecided)) => {
+            eprintln!("warning: {}: searching up to mo instead", Error::Undecided);
+            // What was begun under the other equivalence is of no use.
+            if let Some(path) = &args.checkpoint {
+                let _ = std::fs::remove_file(path);
+            }
+            search(args, &program, model, Equivalence::Mo, frontend)
+        }
+        result => result,
+    }
+    .map_err(|failure| failure.to_string())
+}
 
+fn search(
+    args: &Args,
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    frontend: Duration,
+) -> Result<Answer, Failure> {
+    let budget = Budget::parse(args.budget.as_deref())?;
     let mut search = Search {
-        program: &program,
+        program,
         all: args.all,
         leaks: args.leaks,
         budget,
@@ -144,15 +168,14 @@ fn verify(args: &Args) -> Result<Answer, String> {
         ScheduleName::Right => Schedule::RightToLeft,
         ScheduleName::Fewest => Schedule::Fewest,
     };
-    let explore_options = porf_explore::Options { unroll: args.unroll, schedule };
+    let explore_options = porf_explore::Options { unroll: args.unroll, schedule, branches: args.branches };
     let start = Instant::now();
     let statistics = if args.jobs <= 1 && args.checkpoint.is_none() && !std::io::stderr().is_terminal() {
         let mut visitor = |visit: Visit<'_, '_>| search.visit(visit);
-        explore(&program, model, equivalence, &explore_options, &mut visitor)
-            .map_err(|error| error.to_string())?
+        explore(program, model, equivalence, &explore_options, &mut visitor)?
     } else {
         let plan = drive::Plan {
-            program: &program,
+            program,
             model,
             equivalence,
             options: explore_options,
@@ -164,9 +187,36 @@ fn verify(args: &Args) -> Result<Answer, String> {
     };
     let elapsed = start.elapsed();
     if let (None, Some(message)) = (&search.found, &search.unsupported) {
-        return Err(message.clone());
+        return Err(Failure::Other(message.clone()));
     }
     Ok(answer(args, &search, statistics, model, equivalence, frontend, elapsed))
+}
+
+/// Why a search came to no end.
+enum Failure {
+    Explore(Error),
+    Other(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Explore(error)
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::Other(message)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Explore(error) => error.fmt(f),
+            Failure::Other(message) => f.write_str(message),
+        }
+    }
 }
 
 fn load(args: &Args) -> Result<Program, String> {

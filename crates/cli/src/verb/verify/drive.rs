@@ -5,7 +5,7 @@
 //! the old one's place) and searched next. Whatever happens in between, the file on disk is the end
 //! of some slice: going on from it loses nothing and counts nothing twice.
 
-use super::Search;
+use super::{Failure, Search};
 use indicatif::{ProgressBar, ProgressStyle};
 use porf_explore::{Equivalence, Model, Options, Rest, Statistics, Visit, estimate, explore_parallel};
 use porf_ir::Program;
@@ -46,7 +46,7 @@ const BATCH: u64 = 64;
 
 /// Runs the search to its end, its budget or its first violation; all counts, also those of earlier
 /// runs that a checkpoint speaks of.
-pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, String> {
+pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, Failure> {
     let fingerprint = fingerprint(plan);
     let mut total = Statistics::default();
     let mut from = None;
@@ -91,7 +91,7 @@ fn run_slice(
     from: Option<Rest>,
     slice: Duration,
     bar: &ProgressBar,
-) -> Result<(Statistics, Rest), String> {
+) -> Result<(Statistics, Rest), Failure> {
     // A budget in executions is kept to the letter; leaks are looked for in every execution.
     let batch = if search.leaks || search.budget.executions != u64::MAX { 1 } else { BATCH };
     let end = Instant::now() + slice;
@@ -120,8 +120,7 @@ fn run_slice(
         }
     };
     let visitors = (0..plan.jobs.max(1)).map(|_| visitor()).collect();
-    explore_parallel(plan.program, plan.model, plan.equivalence, &plan.options, visitors, from)
-        .map_err(|error| error.to_string())
+    Ok(explore_parallel(plan.program, plan.model, plan.equivalence, &plan.options, visitors, from)?)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

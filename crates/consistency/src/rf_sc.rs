@@ -1,0 +1,121 @@
+//! RC11 with SC accesses and fences, up to rf.
+//!
+//! A class of executions is consistent if some mo is. The co lists of the graph hold one such mo, a
+//! *witness*. A new write goes to its end, which is always consistent. A new read, or the write of a
+//! read-modify-write, is consistent if the witness allows it; otherwise another one is searched for
+//! ([`MoSearch`]). A witness of a graph is one of all its restrictions, so that nothing is undone on
+//! the way back. Which witness is there decides no answer.
+//!
+//! The canonical source of a read is the one with the greatest (thread, index) among the writes that
+//! are last in some consistent mo of what was there before: it exists, allows the write of a
+//! read-modify-write too, and depends on no witness. Our own construction: tested, not proved.
+//!
+//! Limits: the search gives up past a budget, and with it the exploration.
+
+use crate::MemoryModel;
+use crate::hb::Rc11Hb;
+use crate::mo::coherence_floor;
+use crate::mo_search::MoSearch;
+use crate::psc::Psc;
+use porf_event::Label;
+use porf_graph::{Ev, ExecutionGraph, Loc};
+
+type Hb = Rc11Hb<true>;
+
+/// Each class of executions with the same events and rf once, under RC11 with all of its axioms.
+#[derive(Clone, Debug, Default)]
+pub struct RfSc {
+    search: MoSearch,
+    psc: Psc,
+    /// A new witness was found that the graph does not have yet.
+    found: bool,
+}
+
+impl MemoryModel for RfSc {
+    type Hb = Hb;
+    const SEES_CO: bool = false;
+
+    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+        self.search.order.sources::<Hb>(graph, read, out);
+    }
+
+    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
+        let (pair, co) = (graph.event(write).pair, graph.co(graph.event(write).loc));
+        if !pair.is_some() {
+            out.push(co.len() as u32 + 1);
+            return;
+        }
+        // ATOM: no other read-modify-write of the same source.
+        let place = graph.event(graph.rf(pair)).co + 1;
+        let next = co.get(place as usize - 1).map_or(Ev::NONE, |&next| graph.event(next).pair);
+        if !next.is_some() || graph.rf(next) != graph.rf(pair) {
+            out.push(place);
+        }
+    }
+
+    fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
+        self.search.order.admits::<Hb>(graph, read, write)
+    }
+
+    fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
+        let of = graph.event(event);
+        let witnessed = match of.label {
+            Label::Read { .. } => graph.event(of.rf).co >= coherence_floor::<Hb>(graph, event),
+            Label::Write { .. } => of.co > coherence_floor::<Hb>(graph, event),
+            _ => return true,
+        };
+        if witnessed && self.psc.allows(graph, event) {
+            return true;
+        }
+        self.found = self.search.prepare(graph, |_| true) && self.search.solve(&[]);
+        self.found
+    }
+
+    fn arrange(&mut self, graph: &mut ExecutionGraph) {
+        if std::mem::take(&mut self.found) {
+            self.search.arrange(graph);
+        }
+    }
+
+    fn set_budget(&mut self, branches: u32) {
+        self.search.budget = branches;
+    }
+
+    fn gave_up(&self) -> bool {
+        self.search.gave_up
+    }
+
+    fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
+        self.may_all_be_last(graph, &[(loc, write)])
+    }
+
+    fn may_all_be_last(&mut self, graph: &ExecutionGraph, last: &[(Loc, Ev)]) -> bool {
+        self.search.prepare(graph, |_| true) && self.search.solve(last)
+    }
+
+    fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
+        let event = graph.event(a);
+        match event.label {
+            Label::Choice { chosen, .. } => return chosen == 0,
+            Label::Read { .. } => {}
+            _ => return true,
+        }
+        let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
+        if event.rf != Ev::INIT && !there(event.rf) {
+            return false;
+        }
+        if !self.search.order.build::<Hb>(graph, event.loc, there) {
+            return false;
+        }
+        let mut last = self.search.order.all_last();
+        if !last.contains(&event.rf) {
+            return false;
+        }
+        if last.len() == 1 {
+            return true;
+        }
+        last.sort_unstable_by_key(|&write| std::cmp::Reverse(graph.event(write).id));
+        self.search.prepare(graph, there)
+            && last.into_iter().find(|&write| self.search.solve(&[(event.loc, write)])) == Some(event.rf)
+    }
+}
