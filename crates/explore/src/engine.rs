@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::estimate::Descent;
 use crate::history::{Created, History, Next, Tag};
 use crate::memory;
+use crate::mixed;
 use crate::schedule::{Schedule, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
 use porf_consistency::{HappensBefore, MemoryModel, race};
@@ -157,7 +158,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             };
             let label = *label;
             if loc != Loc::NONE && self.overlaps(loc) {
-                return Err(self.history.mixed(tag, loc));
+                return Err(mixed::error(self, tag, loc));
             }
             self.statistics.events += 1;
             let start = self.choices.len() as u32;
@@ -210,10 +211,13 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
 
     /// Whether the graph has an access that overlaps the cell `loc` in part.
     fn overlaps(&self, loc: Loc) -> bool {
-        self.history.overlapping(loc).iter().any(|&other| {
-            other.as_usize() < self.graph.location_count()
-                && (!self.graph.co(other).is_empty() || self.graph.readers(Ev::INIT, other).next().is_some())
-        })
+        self.history.overlapping(loc).iter().any(|&other| self.is_used(other))
+    }
+
+    /// Whether the graph has an access to a cell.
+    pub fn is_used(&self, loc: Loc) -> bool {
+        loc.as_usize() < self.graph.location_count()
+            && (!self.graph.co(loc).is_empty() || self.graph.readers(Ev::INIT, loc).next().is_some())
     }
 
     fn add_event(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: Tag) -> Ev {
@@ -382,7 +386,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     }
 
     /// The state of the thread just before an event.
-    fn tag_before(&self, event: Ev) -> Tag {
+    pub fn tag_before(&self, event: Ev) -> Tag {
         let id = self.graph.event(event).id;
         let thread = self.graph.thread(id.thread);
         match id.index.checked_sub(1) {

@@ -1,5 +1,6 @@
 //! Why an exploration could not be done.
 
+use porf_ir::Split;
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +10,9 @@ pub enum Error {
     /// Whether some co makes an execution consistent was not found out within the budget: the search
     /// has to be made under the equivalence that sees co.
     Undecided,
+    /// Accesses of different sizes overlap, some of them non-atomic: the program must be searched with
+    /// these cut ([`porf_ir::Program::split`]).
+    Mixed(Vec<Split>),
     /// A fixed limit of the engine was reached.
     Limit(String),
 }
@@ -18,6 +22,7 @@ impl fmt::Display for Error {
         match self {
             Error::Unsupported(what) => write!(f, "not supported: {what}"),
             Error::Undecided => f.write_str("up to rf, no order of the writes was found within the budget"),
+            Error::Mixed(_) => f.write_str("accesses of different sizes overlap"),
             Error::Limit(what) => write!(f, "limit reached: {what}"),
         }
     }

@@ -296,18 +296,4 @@ impl<'p> History<'p> {
         self.by_address.insert((location.0, size), loc);
         Ok(Some(loc))
     }
-
-    /// What to say of a thread whose next access overlaps another one in part.
-    pub fn mixed(&self, tag: Tag, loc: Loc) -> Error {
-        let cell = self.cells[loc.as_usize()];
-        let program = self.interp.program();
-        let name = program.name_of(cell.location.0, cell.size);
-        let state = self.state(tag);
-        let (file, line) = match state.stack(program).first() {
-            Some((function, span)) => (program.file(*function), span.line),
-            None => ("", 0),
-        };
-        let place = if line > 0 { format!(" ({file}:{line})") } else { String::new() };
-        Error::Unsupported(format!("accesses of different sizes that overlap at {name}{place}"))
-    }
 }

@@ -8,6 +8,7 @@ mod error;
 mod estimate;
 mod history;
 mod memory;
+mod mixed;
 mod parallel;
 mod schedule;
 mod stuck;

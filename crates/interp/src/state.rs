@@ -106,6 +106,11 @@ impl ThreadState {
             .map_or(Span::default(), |frame| program.function(frame.function).spans[frame.pc as usize])
     }
 
+    /// The place of the instruction that the thread is at.
+    pub fn place(&self) -> Option<(FunctionId, Target)> {
+        self.frames.last().map(|frame| (frame.function, frame.pc))
+    }
+
     /// The calls that lead to the instruction that the thread is at, innermost first.
     pub fn stack(&self, program: &Program) -> Vec<(FunctionId, Span)> {
         let at = |frame: &Frame| (frame.function, program.function(frame.function).spans[frame.pc as usize]);

@@ -13,6 +13,7 @@ mod instr;
 pub mod layout;
 mod math;
 mod program;
+mod split;
 mod text;
 mod validate;
 
@@ -22,5 +23,6 @@ pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width}
 pub use layout::{AllocKind, Image, Region, ThreadLocal};
 pub use math::{FloatOp, FloatOutcomes, IntOp, MathOp, Precision, WideOp};
 pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
+pub use split::Split;
 pub use text::{TextError, parse, print};
 pub use validate::{Malformed, validate};

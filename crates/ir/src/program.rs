@@ -3,6 +3,7 @@
 use crate::Instr;
 use crate::layout::{self, Image, Region};
 use porf_event::{Dialect, ThreadId, Value};
+use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
@@ -33,7 +34,7 @@ pub struct InitCell {
     pub value: Value,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FunctionId(pub u32);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -231,6 +231,20 @@ impl Instr {
         pair.into_iter().flatten().chain(cases.iter().map(|(_, target)| *target))
     }
 
+    /// Changes where control may go other than to the next instruction.
+    pub fn map_targets(&mut self, to: impl Fn(u32) -> u32) {
+        let (pair, cases): (_, &mut [(u64, u32)]) = match self {
+            Instr::Jump { target } => ([Some(target), None], &mut []),
+            Instr::Branch { then, otherwise, .. } => ([Some(then), Some(otherwise)], &mut []),
+            Instr::TryCopy { done, .. } | Instr::TryFill { done, .. } => ([Some(done), None], &mut []),
+            Instr::Switch { cases, default, .. } => ([Some(default), None], cases),
+            _ => ([None, None], &mut []),
+        };
+        for target in pair.into_iter().flatten().chain(cases.iter_mut().map(|(_, target)| target)) {
+            *target = to(*target);
+        }
+    }
+
     fn access_size(&self) -> Option<u8> {
         match self {
             Instr::Load { size, .. }

@@ -4,6 +4,7 @@ use crate::options::{Format, Options};
 use porf_event::{Label, ThreadId};
 use porf_frontend_llvm as llvm;
 use porf_interp::{Interpreter, Step, ThreadState};
+use porf_ir::Split;
 use porf_report::trace::{StackFrame, stack};
 use porf_report::verify::source;
 use serde_json::Value;
@@ -59,7 +60,14 @@ fn replay(args: &Args) -> Result<Vec<Shown>, String> {
         clang: None,
         entry: witness["entry"].as_str().unwrap_or("main").to_string(),
     };
-    let program = llvm::load(&files, &options).map_err(|error| error.to_string())?;
+    let mut program = llvm::load(&files, &options).map_err(|error| error.to_string())?;
+    let cuts: Vec<Vec<Split>> = serde_json::from_value(witness["cuts"].clone()).unwrap_or_default();
+    for split in cuts {
+        if split.iter().any(|split| !program.can_split(split.function, split.at)) {
+            return Err(format!("{path}: the program has changed since"));
+        }
+        program.split(&split);
+    }
     let interpreter = Interpreter::new(&program);
     let mut threads: HashMap<ThreadId, ThreadState> =
         HashMap::from([(ThreadId(0), interpreter.start(ThreadId(0)))]);

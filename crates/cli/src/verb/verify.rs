@@ -11,7 +11,7 @@ use porf_explore::{
 use porf_frontend_llvm as llvm;
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
-use porf_ir::Program;
+use porf_ir::{Program, Split};
 use porf_report::trace::{Trace, stack};
 use porf_report::verify::{Answer, Related, Shown, dot, html, json, sarif, source, text, witness};
 use porf_verdict::{Coverage, Limit, Verdict, Violation, ViolationKind};
@@ -128,25 +128,35 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 fn verify(args: &Args) -> Result<Answer, String> {
     let model: Model = args.model.parse()?;
     let start = Instant::now();
-    let program = load(args)?;
+    let mut program = load(args)?;
     let frontend = start.elapsed();
-    match search(args, &program, model, args.equivalence.into(), frontend) {
-        Err(Failure::Explore(Error::Undecided)) => {
-            eprintln!("warning: {}: searching up to mo instead", Error::Undecided);
-            // What was begun under the other equivalence is of no use.
-            if let Some(path) = &args.checkpoint {
-                let _ = std::fs::remove_file(path);
+    let mut equivalence = args.equivalence.into();
+    let mut cuts = drive::cuts(args.checkpoint.as_deref());
+    cuts.iter().for_each(|splits| program.split(splits));
+    loop {
+        match search(args, &program, &cuts, model, equivalence, frontend) {
+            Err(Failure::Explore(Error::Undecided)) => {
+                eprintln!("warning: {}: searching up to mo instead", Error::Undecided);
+                equivalence = Equivalence::Mo;
             }
-            search(args, &program, model, Equivalence::Mo, frontend)
+            Err(Failure::Explore(Error::Mixed(splits))) => {
+                program.split(&splits);
+                cuts.push(splits);
+            }
+            result => return result.map_err(|failure| failure.to_string()),
         }
-        result => result,
+        // What was begun in another way is of no use.
+        if let Some(path) = &args.checkpoint {
+            let _ = std::fs::remove_file(path);
+        }
     }
-    .map_err(|failure| failure.to_string())
 }
 
+/// Searches a program whose accesses have been cut by `cuts`, one after the other.
 fn search(
     args: &Args,
     program: &Program,
+    cuts: &[Vec<Split>],
     model: Model,
     equivalence: Equivalence,
     frontend: Duration,
@@ -176,6 +186,7 @@ fn search(
     } else {
         let plan = drive::Plan {
             program,
+            cuts,
             model,
             equivalence,
             options: explore_options,
@@ -189,7 +200,9 @@ fn search(
     if let (None, Some(message)) = (&search.found, &search.unsupported) {
         return Err(Failure::Other(message.clone()));
     }
-    Ok(answer(args, &search, statistics, model, equivalence, frontend, elapsed))
+    let mut answer = answer(args, &search, statistics, model, equivalence, frontend, elapsed);
+    answer.cuts = cuts.to_vec();
+    Ok(answer)
 }
 
 /// Why a search came to no end.
@@ -242,10 +255,14 @@ fn load(args: &Args) -> Result<Program, String> {
 /// How many executions to expect.
 fn estimate(args: &Args, options: &Options) -> Result<(), String> {
     let model: Model = args.model.parse()?;
-    let program = load(args)?;
+    let mut program = load(args)?;
     let settings = porf_explore::Options { unroll: args.unroll, ..Default::default() };
-    let (mean, error) = porf_explore::estimate(&program, model, args.equivalence.into(), &settings, 10_000)
-        .map_err(|error| error.to_string())?;
+    let (mean, error) = loop {
+        match porf_explore::estimate(&program, model, args.equivalence.into(), &settings, 10_000) {
+            Err(Error::Mixed(splits)) => program.split(&splits),
+            result => break result.map_err(|error| error.to_string())?,
+        }
+    };
     match options.format {
         Format::Text => println!("about {mean:.0} executions (standard error {error:.0})"),
         Format::Json => println!(
@@ -285,6 +302,7 @@ fn answer(
     Answer {
         files: args.files.iter().map(|file| file.display().to_string()).collect(),
         flags: args.flags.clone(),
+        cuts: Vec::new(),
         entry: args.entry.clone(),
         model: model.to_string(),
         equivalence: equivalence.to_string(),

@@ -48,6 +48,7 @@ pub fn witness(answer: &Answer) -> Option<Value> {
         "kind": "witness",
         "files": answer.files,
         "flags": answer.flags,
+        "cuts": answer.cuts,
         "entry": answer.entry,
         "model": answer.model,
         "violation": violation_json(violation),

@@ -16,6 +16,7 @@ pub use text::text;
 use crate::names;
 use crate::trace::{StackFrame, Trace};
 use porf_event::EventId;
+use porf_ir::Split;
 use porf_verdict::Verdict;
 
 /// Everything that is known when a verification ends.
@@ -23,6 +24,8 @@ use porf_verdict::Verdict;
 pub struct Answer {
     pub files: Vec<String>,
     pub flags: Vec<String>,
+    /// How accesses of the program were cut, see [`porf_ir::Split`].
+    pub cuts: Vec<Vec<Split>>,
     pub entry: String,
     pub model: String,
     pub equivalence: String,

@@ -8,7 +8,7 @@
 use super::{Failure, Search};
 use indicatif::{ProgressBar, ProgressStyle};
 use porf_explore::{Equivalence, Model, Options, Rest, Statistics, Visit, estimate, explore_parallel};
-use porf_ir::Program;
+use porf_ir::{Program, Split};
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::IsTerminal;
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 /// What to search, and how.
 pub struct Plan<'p> {
     pub program: &'p Program,
+    /// How accesses of the program were cut.
+    pub cuts: &'p [Vec<Split>],
     pub model: Model,
     pub equivalence: Equivalence,
     pub options: Options,
@@ -38,6 +40,8 @@ struct Checkpoint {
     events: u64,
     revisits: u64,
     bounded: bool,
+    /// How accesses of the program were cut.
+    cuts: Vec<Vec<Split>>,
     rest: Rest,
 }
 
@@ -74,7 +78,7 @@ pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, Fai
             if rest.tasks.is_empty() {
                 let _ = std::fs::remove_file(path);
             } else {
-                write(path, fingerprint, &total, search.bounded, &rest)?;
+                write(path, fingerprint, &total, search.bounded, plan.cuts, &rest)?;
             }
         }
         if over || rest.tasks.is_empty() {
@@ -83,6 +87,13 @@ pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, Fai
         }
         from = Some(rest);
     }
+}
+
+/// How the program of a checkpoint was cut. What is wrong with the file is said when it is used.
+pub fn cuts(checkpoint: Option<&Path>) -> Vec<Vec<Split>> {
+    let text = checkpoint.and_then(|path| std::fs::read_to_string(path).ok());
+    let found = text.and_then(|text| serde_json::from_str::<Checkpoint>(&text).ok());
+    found.map_or(Vec::new(), |found| found.cuts)
 }
 
 fn run_slice(
@@ -151,7 +162,7 @@ fn read(path: &Path, fingerprint: u64) -> Result<Checkpoint, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
     let found: Checkpoint =
         serde_json::from_str(&text).map_err(|error| format!("{name}: no checkpoint ({error})"))?;
-    if found.schema != 1 || found.fingerprint != fingerprint {
+    if found.schema != 2 || found.fingerprint != fingerprint {
         return Err(format!("{name}: the checkpoint is of another program, model, equivalence or version"));
     }
     Ok(found)
@@ -162,16 +173,18 @@ fn write(
     fingerprint: u64,
     total: &Statistics,
     bounded: bool,
+    cuts: &[Vec<Split>],
     rest: &Rest,
 ) -> Result<(), String> {
     let checkpoint = Checkpoint {
-        schema: 1,
+        schema: 2,
         fingerprint,
         executions: total.executions,
         blocked: total.blocked,
         events: total.events,
         revisits: total.revisits,
         bounded,
+        cuts: cuts.to_vec(),
         rest: rest.clone(),
     };
     let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());

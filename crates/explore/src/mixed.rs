@@ -1,0 +1,49 @@
+//! Accesses of different sizes that overlap.
+//!
+//! Cells of an execution are equal or apart. When an access would break that, those that are too large
+//! and not atomic have to be cut, here and where the older accesses come from; whoever asked for the
+//! exploration cuts them and begins again. Pieces only get smaller, so that this comes to an end.
+//! Atomic accesses are never cut: no model here says what happens when they overlap in part.
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::history::Tag;
+use porf_consistency::MemoryModel;
+use porf_graph::Loc;
+use porf_ir::Split;
+
+/// What to do about a thread, at `tag`, whose next access to the cell `loc` overlaps others in part.
+pub(crate) fn error<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) -> Error {
+    let mut splits = Vec::new();
+    for other in engine.history.overlapping(loc).iter().copied().filter(|other| engine.is_used(*other)) {
+        let cells = engine.history.cells();
+        let (a, b) = (cells[loc.as_usize()], cells[other.as_usize()]);
+        let apart = a.location.0.abs_diff(b.location.0);
+        let piece =
+            if apart == 0 { a.size.min(b.size) } else { a.size.min(b.size).min(1 << apart.trailing_zeros()) };
+        let accesses = engine.graph.all().filter(|event| engine.graph.event(*event).loc == other);
+        let older = accesses.map(|event| (engine.tag_before(event), b.size));
+        for (tag, _) in std::iter::once((tag, a.size)).chain(older).filter(|(_, size)| *size > piece) {
+            let program = engine.history.interp.program();
+            match engine.history.state(tag).place() {
+                Some((function, at)) if program.can_split(function, at) => {
+                    splits.push(Split { function, at, piece });
+                }
+                _ => return refused(engine, tag, loc),
+            }
+        }
+    }
+    Error::Mixed(splits)
+}
+
+fn refused<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) -> Error {
+    let cell = engine.history.cells()[loc.as_usize()];
+    let program = engine.history.interp.program();
+    let name = program.name_of(cell.location.0, cell.size);
+    let (file, line) = match engine.history.state(tag).stack(program).first() {
+        Some((function, span)) => (program.file(*function), span.line),
+        None => ("", 0),
+    };
+    let place = if line > 0 { format!(" ({file}:{line})") } else { String::new() };
+    Error::Unsupported(format!("atomic accesses of different sizes that overlap at {name}{place}"))
+}
