@@ -66,6 +66,8 @@ functions! {
     fn LLVMOffsetOfElement(Ptr, Ptr, c_uint) -> c_ulonglong;
 
     fn LLVMGetNamedFunction(Ptr, *const c_char) -> Ptr;
+    fn LLVMGetFirstFunction(Ptr) -> Ptr;
+    fn LLVMGetNextFunction(Ptr) -> Ptr;
     fn LLVMGetNamedGlobal(Ptr, *const c_char) -> Ptr;
     fn LLVMIsDeclaration(Ptr) -> c_int;
     fn LLVMGetInitializer(Ptr) -> Ptr;

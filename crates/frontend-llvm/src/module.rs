@@ -218,6 +218,12 @@ impl Module {
         (!found.is_null()).then(|| Value::new(found))
     }
 
+    pub fn functions(&self) -> impl Iterator<Item = Value<'_>> {
+        // SAFETY: the module's own list.
+        let first = unsafe { (self.api.LLVMGetFirstFunction)(self.module) };
+        chain(first, |at| unsafe { (llvm().LLVMGetNextFunction)(at) }).map(Value::new)
+    }
+
     pub fn global(&self, name: &str) -> Option<Value<'_>> {
         let name = CString::new(name).ok()?;
         // SAFETY: a lookup by name.

@@ -110,9 +110,12 @@ impl<'p> Interpreter<'p> {
                 let address = if image.thread_locals[*index as usize].shared {
                     layout::shared_thread_local(state.thread, *index)
                 } else {
-                    // The private ones are the first objects of every thread, in order.
+                    // The private ones are the first objects of every thread, in order; the first
+                    // thread has globals of its own before them.
                     let before = image.thread_locals[..*index as usize].iter().filter(|t| !t.shared);
-                    Region::Private.address(state.thread, before.count() as u64, layout::FIRST_OFFSET)
+                    let singles = if state.thread.0 == 0 { image.singles.len() } else { 0 };
+                    let slot = (singles + before.count()) as u64;
+                    Region::Private.address(state.thread, slot, layout::FIRST_OFFSET)
                 };
                 self.assign(state, *dst, address, &[]);
                 Ok(true)
@@ -203,11 +206,23 @@ impl<'p> Interpreter<'p> {
         }
     }
 
+    /// Adds the name of the variable to what is wrong with an access to private memory.
+    fn named(&self, state: &ThreadState, address: u64, (kind, message): Wrong) -> Wrong {
+        let single = self.program().image.as_ref().and_then(|image| {
+            let first = state.thread.0 == 0 && Region::of(address) == Some(Region::Private);
+            if first { image.singles.get(layout::slot(address) as usize) } else { None }
+        });
+        match single {
+            Some(single) => (kind, format!("{message} ({})", single.name)),
+            None => (kind, message),
+        }
+    }
+
     fn load(&self, state: &mut ThreadState, dst: Reg, address: Operand, size: u8) -> Result<bool, Wrong> {
         let at = value(state, address);
         let result = match self.place(state, at, size.into())? {
             Place::Shared => return Ok(false),
-            Place::Private => memory(state)?.read(at, size)?,
+            Place::Private => memory(state)?.read(at, size).map_err(|wrong| self.named(state, at, wrong))?,
             Place::Constant => self.program().static_value(at, size),
         };
         let taint = match &state.taint {
@@ -236,7 +251,7 @@ impl<'p> Interpreter<'p> {
             Place::Private => {}
         }
         let new = value(state, stored);
-        let changed = private(state).write(at, size, new)?;
+        let changed = private(state).write(at, size, new).map_err(|wrong| self.named(state, at, wrong))?;
         state.effects += u32::from(changed);
         if let Some(taint) = &mut state.taint {
             let base = state.frames.last().map_or(0, |frame| frame.base);

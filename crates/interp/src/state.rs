@@ -177,14 +177,18 @@ impl ThreadState {
     }
 }
 
-/// The private thread-local variables of a new thread: its first objects.
+/// The first objects of a new thread: of the first thread the globals that only it uses, then the
+/// private thread-local variables.
 fn thread_locals(image: &Image, thread: ThreadId) -> Option<Arc<Private>> {
-    let mut variables = image.thread_locals.iter().filter(|variable| !variable.shared).peekable();
+    let singles = if thread == ThreadId(0) { image.singles.as_slice() } else { &[] };
+    let locals = image.thread_locals.iter().filter(|variable| !variable.shared);
+    let mut variables =
+        singles.iter().map(|single| &single.bytes).chain(locals.map(|local| &local.bytes)).peekable();
     variables.peek()?;
     let mut memory = Private::default();
-    for variable in variables {
-        let bytes: Vec<Option<u8>> = variable.bytes.iter().copied().map(Some).collect();
-        // The front end refuses thread-local variables that are too large.
+    for bytes in variables {
+        let bytes: Vec<Option<u8>> = bytes.iter().copied().map(Some).collect();
+        // The front end refuses variables that are too large.
         if let Ok(address) = memory.add(thread, bytes.len() as u64) {
             let _ = memory.set_range(address, &bytes);
         }

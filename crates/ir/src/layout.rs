@@ -62,6 +62,8 @@ pub struct Image {
     /// Initial contents, by global.
     pub bytes: Vec<Box<[u8]>>,
     pub thread_locals: Vec<ThreadLocal>,
+    /// Global variables that only the first thread uses: its first private objects, in order.
+    pub singles: Vec<Single>,
     /// Source files, which [`crate::Function::file`] refers to.
     pub files: Vec<String>,
 }
@@ -72,6 +74,13 @@ pub struct ThreadLocal {
     pub bytes: Box<[u8]>,
     /// Its address leaves the thread.
     pub shared: bool,
+}
+
+/// A global variable that only the first thread uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Single {
+    pub name: String,
+    pub bytes: Box<[u8]>,
 }
 
 impl Region {
@@ -139,6 +148,11 @@ pub fn function_address(function: FunctionId) -> u64 {
 pub fn function_at(address: u64) -> Option<FunctionId> {
     let id = (address & ((1 << REGION_SHIFT) - 1)) >> 4;
     (Region::of(address) == Some(Region::Function) && address & 15 == 0).then_some(FunctionId(id as u32))
+}
+
+/// The address of a global variable that only the first thread uses.
+pub fn single(index: usize) -> u64 {
+    Region::Private.address(ThreadId(0), index as u64, FIRST_OFFSET)
 }
 
 /// The address of a shared thread-local variable.

@@ -20,7 +20,7 @@ mod validate;
 pub use builder::{FunctionBuilder, Label};
 pub use fault::FaultKind;
 pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width};
-pub use layout::{AllocKind, Image, Region, ThreadLocal};
+pub use layout::{AllocKind, Image, Region, Single, ThreadLocal};
 pub use math::{FloatOp, FloatOutcomes, IntOp, MathOp, Precision, WideOp};
 pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
 pub use split::Split;

@@ -49,9 +49,16 @@ pub struct StackFrame {
 
 impl Trace {
     /// The events that `wanted` are made from: what comes before them in porf, and they themselves.
-    pub fn prefix(program: &Program, graph: &ExecutionGraph, wanted: &[Ev]) -> Trace {
-        let keep = |event: Ev| wanted.iter().any(|last| graph.in_prefix(event, *last));
-        Trace::of(program, graph, &keep)
+    pub fn before<'g>(graph: &'g ExecutionGraph, wanted: &'g [Ev]) -> impl Fn(Ev) -> bool + 'g {
+        move |event: Ev| wanted.iter().any(|last| graph.in_prefix(event, *last))
+    }
+
+    /// How many threads and events the trace of the wanted events has.
+    pub fn size(graph: &ExecutionGraph, keep: &dyn Fn(Ev) -> bool) -> (usize, usize) {
+        let threads = graph.threads().iter().map(|thread| {
+            thread.events().iter().take_while(|event| event.is_some() && keep(**event)).count()
+        });
+        threads.filter(|events| *events > 0).fold((0, 0), |(n, all), events| (n + 1, all + events))
     }
 
     /// The events of a graph that are wanted; with an event come all before it in its thread.

@@ -1,22 +1,67 @@
-//! Which local and thread-local variables stay in their thread.
+//! Which variables stay in their thread: local and thread-local ones, and globals of the first thread.
 //!
 //! A variable is private if its address is only used to access it, to compare, or as an argument of
 //! a function that does the same with its parameter. Everything else (stored, returned, cast to an
-//! integer, passed to unknown code) counts as leaving the thread. Whether an access then meets
-//! private or shared memory is decided by the address at run time, so being wrong here on the safe
-//! side only costs events.
+//! integer, passed to unknown code) counts as leaving the thread. So do read-modify-writes and
+//! sequentially consistent accesses, which order other accesses whatever their location is. Whether an
+//! access then meets private or shared memory is decided by the address at run time, so being wrong
+//! here on the safe side only costs events.
+//!
+//! A global belongs to the first thread if it does not leave it and is named only in functions that no
+//! other thread can run: neither is their address taken, nor does a function whose address is taken
+//! lead to them.
 
 use crate::library;
-use crate::module::{Opcode, Value, ValueKind};
-use std::collections::HashMap;
+use crate::module::{Module, Opcode, Ordering, Value, ValueKind};
+use std::collections::{HashMap, HashSet};
 
 #[derive(Default)]
 pub struct Escapes<'m> {
     /// Whether a parameter's value may leave the thread; absent where not yet looked at.
     params: HashMap<(Value<'m>, usize), bool>,
+    /// The functions that other threads than the first may run.
+    others: HashSet<Value<'m>>,
 }
 
+/// Globals up to this size may be private: larger ones make snapshots expensive.
+const MAX_SINGLE: u64 = 64 << 10;
+
 impl<'m> Escapes<'m> {
+    pub fn new(module: &'m Module) -> Escapes<'m> {
+        let mut others = HashSet::new();
+        let mut work: Vec<Value<'m>> = module.functions().filter(|function| is_taken(*function)).collect();
+        while let Some(function) = work.pop() {
+            if !others.insert(function) {
+                continue;
+            }
+            let calls = function.blocks().flat_map(|block| block.instructions()).filter(is_call);
+            work.extend(
+                calls.map(|call| call.callee()).filter(|callee| callee.kind() == ValueKind::Function),
+            );
+        }
+        Escapes { params: HashMap::new(), others }
+    }
+
+    /// Whether a global is the first thread's alone. Never where there is only one thread: there it
+    /// costs nothing to show what it does.
+    pub fn is_single(&mut self, module: &Module, global: Value<'m>) -> bool {
+        !self.others.is_empty()
+            && !global.is_thread_local()
+            && !global.is_declaration()
+            && global.alignment() <= porf_ir::layout::FIRST_OFFSET
+            && module.size_of(global.value_type()) <= MAX_SINGLE
+            && self.named_by_first(global)
+            && !self.escapes(global)
+    }
+
+    fn named_by_first(&self, value: Value<'m>) -> bool {
+        value.users().all(|user| match user.kind() {
+            ValueKind::Instruction => !self.others.contains(&user.function()),
+            ValueKind::ConstantExpression => self.named_by_first(user),
+            _ => false,
+        })
+    }
+
     /// Whether the address may leave the thread.
     pub fn escapes(&mut self, address: Value<'m>) -> bool {
         let mut seen = vec![address];
@@ -42,10 +87,9 @@ impl<'m> Escapes<'m> {
             return Use::Leaves;
         }
         match user.opcode() {
-            Opcode::Load | Opcode::ICmp => Use::Harmless,
-            Opcode::Store if user.operand(0) != value => Use::Harmless,
-            Opcode::AtomicRmw if user.operand(1) != value => Use::Harmless,
-            Opcode::CmpXchg if user.operand(1) != value && user.operand(2) != value => Use::Harmless,
+            Opcode::ICmp => Use::Harmless,
+            Opcode::Load if user.ordering() != Ordering::SeqCst => Use::Harmless,
+            Opcode::Store if user.operand(0) != value && user.ordering() != Ordering::SeqCst => Use::Harmless,
             Opcode::GetElementPtr
             | Opcode::BitCast
             | Opcode::AddrSpaceCast
@@ -103,4 +147,18 @@ enum Use {
     /// The result is the address, or part of what it points to.
     Derives,
     Leaves,
+}
+
+fn is_call(instruction: &Value<'_>) -> bool {
+    matches!(instruction.opcode(), Opcode::Call | Opcode::Invoke)
+}
+
+/// Whether a function is used other than by calling it.
+fn is_taken(function: Value<'_>) -> bool {
+    function.users().any(|user| {
+        user.kind() != ValueKind::Instruction
+            || !is_call(&user)
+            || user.callee() != function
+            || user.arguments().contains(&function)
+    })
 }

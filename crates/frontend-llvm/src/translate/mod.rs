@@ -16,7 +16,8 @@ use escape::Escapes;
 pub use function::Body;
 pub use intrinsic::float_operation;
 use porf_ir::{
-    Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Span, ThreadEntry, ThreadLocal,
+    Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Single, Span, ThreadEntry,
+    ThreadLocal,
 };
 use std::collections::HashMap;
 use types::Unsupported;
@@ -50,7 +51,7 @@ pub fn program(module: &Module, name: &str, entry: &str) -> Result<Program, Erro
         routines: HashMap::new(),
         library_locals: HashMap::new(),
         library_globals: HashMap::new(),
-        escapes: Escapes::default(),
+        escapes: Escapes::new(module),
     };
     let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
     translator.start(main).map_err(Error::Unsupported)?;
@@ -165,6 +166,16 @@ impl<'m> Translator<'m> {
             return *address;
         }
         let constant = global.is_global_constant() && !global.is_declaration();
+        if !constant
+            && self.escapes.is_single(self.module, global)
+            && let Ok(bytes) = self.bytes(global)
+        {
+            let image = self.program.image.as_mut().expect("C programs have an image");
+            image.singles.push(Single { name: global.name().to_string(), bytes });
+            let address = porf_ir::layout::single(image.singles.len() - 1);
+            self.globals.insert(global, address);
+            return address;
+        }
         let align = global.alignment().max(1);
         let standard = match global.name() {
             "stdin" => Some(0u64),

@@ -18,7 +18,7 @@ pub fn json(answer: &Answer) -> Value {
         "executions": answer.executions,
         "blocked": answer.blocked,
         "events": answer.events,
-        "seconds": { "frontend": answer.frontend_seconds, "explore": answer.explore_seconds },
+        "seconds": { "frontend": answer.seconds.frontend, "explore": answer.seconds.explore, "cpu": answer.seconds.cpu },
     });
     match &answer.verdict {
         Verdict::Safe(Coverage::Bounded { unroll }) => {

@@ -33,9 +33,17 @@ pub struct Answer {
     pub executions: u64,
     pub blocked: u64,
     pub events: u64,
-    pub frontend_seconds: f64,
-    pub explore_seconds: f64,
+    pub seconds: Seconds,
     pub violation: Option<Shown>,
+}
+
+/// How long it took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seconds {
+    pub frontend: f64,
+    pub explore: f64,
+    /// What all threads spent on the exploration.
+    pub cpu: f64,
 }
 
 /// How a violation comes about.

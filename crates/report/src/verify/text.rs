@@ -26,13 +26,20 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
                 let _ = writeln!(out, "how it happens:\n");
                 columns(&mut out, &shown.trace, &shown.marked, width);
                 out.push('\n');
+            } else {
+                let _ = writeln!(out, "  {}", violation.message);
             }
         }
     }
     let _ = writeln!(
         out,
-        "{} executions, {} blocked, {} events; front end {:.3} s, exploration {:.3} s",
-        answer.executions, answer.blocked, answer.events, answer.frontend_seconds, answer.explore_seconds
+        "{} execution{}, {} blocked, {} events; front end {:.3} s, exploration {:.3} s",
+        answer.executions,
+        if answer.executions == 1 { "" } else { "s" },
+        answer.blocked,
+        answer.events,
+        answer.seconds.frontend,
+        answer.seconds.explore
     );
     out
 }

@@ -72,8 +72,7 @@ pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, Fai
     loop {
         let (statistics, rest) = run_slice(plan, search, from.take(), slice, &bar)?;
         total.add(&statistics);
-        let over =
-            search.found.is_some() && !search.all || search.stopped.is_some() || search.unsupported.is_some();
+        let over = search.is_over();
         if let Some(path) = plan.checkpoint {
             if rest.tasks.is_empty() {
                 let _ = std::fs::remove_file(path);
@@ -103,8 +102,8 @@ fn run_slice(
     slice: Duration,
     bar: &ProgressBar,
 ) -> Result<(Statistics, Rest), Failure> {
-    // A budget in executions is kept to the letter; leaks are looked for in every execution.
-    let batch = if search.leaks || search.budget.executions != u64::MAX { 1 } else { BATCH };
+    // A budget in executions is kept to the letter; some questions are asked of every execution.
+    let batch = if search.looks_at_all() || search.budget.executions != u64::MAX { 1 } else { BATCH };
     let end = Instant::now() + slice;
     let shared = Mutex::new(search);
     let visitor = || {
