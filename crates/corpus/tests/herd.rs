@@ -2,9 +2,10 @@
 //!
 //! By default a fixed sample of one test in eight (over 7,000 tests, all dialects and models); all of
 //! them with `PORF_FULL=1`. Differences are listed with their reasons in `corpus/disagreements.toml`: one
-//! that is not fails, and so does an entry that is no difference.
+//! that is not fails, and so does an entry that is no difference. The explorer answers all tests of the
+//! models that it has a checker for.
 
-use porf_cli::litmus::Engine;
+use porf_cli::litmus::{Engine, Model};
 use porf_corpus::check::check;
 use porf_corpus::herd::{self, Corpus, our_model};
 use std::collections::BTreeSet;
@@ -47,5 +48,40 @@ fn answers_agree_with_herd() {
         wrong.extend(without_row.iter().map(|path| format!("{name} {path}: no row under any model")));
     }
     assert!(compared >= 3_000, "only {compared} rows were compared");
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// C11 and X86 tests on the explorer: every one, with the number of executions.
+#[test]
+fn the_explorer_agrees_with_herd() {
+    let Some(folder) = herd::folder() else {
+        eprintln!("skipped: no corpora beside the repository");
+        return;
+    };
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for (name, models) in herd::list(&folder).expect("a readable folder") {
+        let ours = |model: &&String| {
+            let model = our_model(model).map(|model| Model::load(model).expect("a shipped model"));
+            model.is_some_and(|model| model.is_fast())
+        };
+        let models: Vec<&String> = models.iter().filter(ours).collect();
+        if models.is_empty() {
+            continue;
+        }
+        let corpus = Corpus::load(&folder, &name).expect("a readable archive");
+        for model in models {
+            let report = check(&folder, &corpus, model, Engine::Explore { unroll: 2 }, |_| true);
+            println!("{}", report.line());
+            compared += report.rows();
+            for (path, what) in report.differ.iter().chain(&report.unanswered) {
+                wrong.push(format!("{name} {model} {path}: {what}"));
+            }
+            for path in report.stale.iter().chain(&report.counts_differ) {
+                wrong.push(format!("{name} {model} {path}: listed, but agrees, or another count"));
+            }
+        }
+    }
+    assert!(compared >= 36_000, "only {compared} rows were compared");
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -10,6 +10,8 @@ pub struct Facts<'a> {
     pub outcome: &'a Outcome,
     /// Flags that the model raised (data races, …), with the number of executions.
     pub flags: &'a [(String, u64)],
+    /// What enumerated the executions.
+    pub engine: &'a str,
 }
 
 /// Whether to use colours.
@@ -35,6 +37,7 @@ pub fn json(file: &str, test: &LitmusTest, model: &str, facts: &Facts<'_>) -> Js
         "file": file,
         "arch": test.arch,
         "model": model,
+        "engine": facts.engine,
         "observation": observation.word(),
         "ok": ok,
         "positive": positive,
@@ -87,8 +90,13 @@ pub fn detail(test: &LitmusTest, model: &str, facts: &Facts<'_>, paint: Paint) -
     let mut out = String::new();
     let _ = writeln!(out, "{} ({}) under {model}", paint.strong(&test.name), test.arch);
     let count = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let _ =
-        writeln!(out, "{}, {}", count(states.len() as u64, "state"), count(positive + negative, "execution"));
+    let _ = writeln!(
+        out,
+        "{}, {} ({})",
+        count(states.len() as u64, "state"),
+        count(positive + negative, "execution"),
+        facts.engine
+    );
     let holds = |values: &[u64]| {
         test.condition.prop.holds(&mut |observable| {
             let at = facts.outcome.observables.iter().position(|o| o == observable);

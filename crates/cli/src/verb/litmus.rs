@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, short, value_name = "MODEL", value_delimiter = ',')]
     model: Vec<String>,
     /// What enumerates the executions
-    #[arg(long, value_enum, default_value_t = EngineArg::Oracle)]
+    #[arg(long, value_enum, default_value_t = EngineArg::Explore)]
     engine: EngineArg,
     /// How many tests run at the same time (default: one per core)
     #[arg(long, short, value_name = "N")]
