@@ -16,6 +16,7 @@ use porf_sample::race::{Access, Kind};
 use porf_sample::scheduler::Scheduler;
 use porf_sample::{LocationId, Order};
 
+#[inline(always)]
 pub unsafe fn read_native(address: usize, size: usize) -> u128 {
     // SAFETY: the program is about to access these bytes itself.
     unsafe {
@@ -29,6 +30,7 @@ pub unsafe fn read_native(address: usize, size: usize) -> u128 {
     }
 }
 
+#[inline(always)]
 pub unsafe fn write_native(address: usize, size: usize, value: u128) {
     // SAFETY: as above.
     unsafe {
@@ -42,44 +44,43 @@ pub unsafe fn write_native(address: usize, size: usize, value: u128) {
     }
 }
 
-/// The location of an atomic access, brought up to date with what memory holds.
+/// The location of an atomic access, brought up to date with what memory holds. Its number is also that
+/// of the race detector's place.
+#[inline(always)]
 pub unsafe fn locate(address: usize, size: usize) -> LocationId {
+    // SAFETY: called while running; the program accesses these bytes.
+    unsafe {
+        let w = world();
+        let memory = read_native(address, size);
+        let recent = &w.recent[slot(address)];
+        if recent.address != address || recent.size != size {
+            return find(address, size, memory);
+        }
+        up_to_date(recent.location, memory)
+    }
+}
+
+/// A location found lately; most accesses are to one of these.
+#[derive(Clone, Copy)]
+pub struct Recent {
+    address: usize,
+    size: usize,
+    location: LocationId,
+}
+
+pub const NOTHING_RECENT: [Recent; 256] = [Recent { address: 0, size: 0, location: LocationId(0) }; 256];
+
+#[inline(always)]
+fn slot(address: usize) -> usize {
+    (address >> 2) & 255
+}
+
+/// What was written to the location without an atomic access becomes part of its history.
+#[inline(always)]
+unsafe fn up_to_date(location: LocationId, memory: u128) -> LocationId {
     // SAFETY: called while running.
     let w = unsafe { world() };
-    let offset = address & 3;
-    let first = shadow::cell(address);
-    let mut overwritten = None;
-    let mut foreign = false;
-    shadow::for_each(address, size, |cell, mask| {
-        // SAFETY: a cell of the shadow.
-        let extension = w.detector.extend(unsafe { &mut *cell });
-        overwritten = overwritten.or(extension.take_overwritten(mask));
-        // Forget locations of other sizes that overlap this one.
-        for (byte, known) in extension.locations.iter_mut().enumerate() {
-            if *known == 0 || (cell == first && byte == offset) {
-                continue;
-            }
-            let reaches = byte + usize::from(w.location_sizes[*known as usize - 1]);
-            if mask >> byte != 0 && (mask & (1 << byte) != 0 || reaches > mask.trailing_zeros() as usize) {
-                *known = 0;
-                foreign = true;
-            }
-        }
-    });
-    // SAFETY: the program accesses these bytes; a cell of the shadow.
-    let (memory, extension) = unsafe { (read_native(address, size), w.detector.extend(&mut *first)) };
-    let known = extension.locations[offset];
-    if known == 0 {
-        let location = w.engine.new_location(memory);
-        extension.locations[offset] = location.0 + 1;
-        w.location_sizes.push(size as u8);
-        return location;
-    }
-    let location = LocationId(known - 1);
-    if usize::from(w.location_sizes[location.0 as usize]) != size || foreign {
-        w.location_sizes[location.0 as usize] = size as u8;
-        w.engine.restart_location(location, memory);
-    } else if let Some((writer, clock)) = overwritten {
+    if let Some((writer, clock)) = w.detector.place(location.0).take_overwritten() {
         w.engine.plain_store(location, writer, clock, memory);
     } else if w.engine.history(location).newest().value != memory {
         w.engine.restart_location(location, memory);
@@ -87,41 +88,112 @@ pub unsafe fn locate(address: usize, size: usize) -> LocationId {
     location
 }
 
-/// Checks an atomic access that took the clock `now` for races with plain ones. After the access: what it
-/// synchronised with happens before it.
-pub unsafe fn check(address: usize, size: usize, kind: Kind, now: u32) {
+#[inline(never)]
+unsafe fn find(address: usize, size: usize, memory: u128) -> LocationId {
+    // SAFETY: called while running; a cell of the shadow.
+    unsafe {
+        let w = world();
+        let known = w.detector.place_at(&*shadow::cell(address), address & 3).filter(|&known| {
+            let place = w.detector.place(known);
+            place.address == address && usize::from(place.size) == size
+        });
+        let location = match known {
+            Some(known) => up_to_date(LocationId(known), memory),
+            None => establish(address, size, memory),
+        };
+        w.recent[slot(address)] = Recent { address, size, location };
+        location
+    }
+}
+
+/// Makes a location of these bytes; objects of other sizes that overlap it end.
+#[cold]
+unsafe fn establish(address: usize, size: usize, memory: u128) -> LocationId {
+    forget(address, size);
     // SAFETY: called while running.
     let w = unsafe { world() };
-    let thread = w.current;
-    let pc = caller();
+    let location = w.engine.new_location(memory);
+    w.detector.new_place(location.0, address, size);
+    shadow::for_each(address, size, |cell, mask| {
+        // SAFETY: a cell of the shadow.
+        w.detector.cover(unsafe { &mut *cell }, mask, location.0);
+    });
+    location
+}
+
+/// Ends the atomic objects that overlap these bytes.
+pub fn forget(address: usize, size: usize) {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    for byte in address..address + size {
+        // SAFETY: a cell of the shadow.
+        let Some(place) = w.detector.place_at(unsafe { &*shadow::cell(byte) }, byte & 3) else { continue };
+        let (start, length) = (w.detector.place(place).address, usize::from(w.detector.place(place).size));
+        shadow::for_each(start, length, |cell, mask| {
+            // SAFETY: as above.
+            w.detector.uncover(unsafe { &mut *cell }, mask, place);
+        });
+        w.engine.free_location(LocationId(place));
+        w.recent[slot(start)].address = 0;
+    }
+}
+
+/// Checks an atomic access that took the clock `now` for races with plain ones. After the access: what it
+/// synchronised with happens before it.
+#[inline(always)]
+pub unsafe fn check(location: LocationId, kind: Kind, now: u32) {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    let look = w.detector.place(location.0).touch(
+        w.current,
+        now,
+        short_pc(caller()),
+        kind == Kind::AtomicWrite,
+    );
+    w.refresh();
+    if look || w.watch.is_some() {
+        look_closely(location, kind, now);
+    }
+}
+
+#[cold]
+fn look_closely(location: LocationId, kind: Kind, now: u32) {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    let (thread, pc) = (w.current, caller());
+    let place = w.detector.place(location.0);
+    let (address, size) = (place.address, usize::from(place.size));
     let mut found = None;
     shadow::for_each(address, size, |cell, mask| {
         // SAFETY: a cell of the shadow.
         let cell = unsafe { &mut *cell };
         let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
-        if let Some(conflict) = w.detector.access(cell, access) {
+        if let Some(conflict) = w.detector.check_atomic(cell, access) {
             found.get_or_insert(conflict);
         }
     });
     if w.watch.is_some() {
         finding::watched(w, address, size, kind, pc, now);
     }
-    w.refresh();
     if let Some(conflict) = found {
+        w.detector.place(location.0).doubt(thread, kind == Kind::AtomicWrite);
         finding::conflict(w, address, size, kind, pc, conflict);
     }
 }
 
-pub unsafe fn location_for_pending_store(address: usize, _size: usize) -> LocationId {
-    // SAFETY: `prepare` made the location when the store was announced.
+/// The location that [`locate`] found when a volatile store was announced.
+pub unsafe fn location_for_pending_store(address: usize, size: usize) -> LocationId {
+    // SAFETY: called while running; a cell of the shadow.
     unsafe {
-        let w = world();
-        let cell = &mut *shadow::cell(address);
-        LocationId(w.detector.extend(cell).locations[address & 3] - 1)
+        match world().detector.place_at(&*shadow::cell(address), address & 3) {
+            Some(place) => LocationId(place),
+            None => establish(address, size, read_native(address, size)),
+        }
     }
 }
 
 /// A load, its scheduling point already passed.
+#[inline(always)]
 pub unsafe fn load(address: usize, size: usize, order: Order) -> u128 {
     // SAFETY: called while running.
     unsafe {
@@ -129,11 +201,12 @@ pub unsafe fn load(address: usize, size: usize, order: Order) -> u128 {
         let w = world();
         let now = w.engine.now(w.current);
         let value = w.engine.load(w.current, location, order, &mut w.scheduler);
-        check(address, size, Kind::AtomicRead, now);
+        check(location, Kind::AtomicRead, now);
         value
     }
 }
 
+#[inline(always)]
 pub unsafe fn store(address: usize, size: usize, order: Order, value: u128) {
     // SAFETY: called while running.
     unsafe {
@@ -143,7 +216,7 @@ pub unsafe fn store(address: usize, size: usize, order: Order, value: u128) {
         w.changed();
         w.engine.store(w.current, location, order, value);
         write_native(address, size, value);
-        check(address, size, Kind::AtomicWrite, now);
+        check(location, Kind::AtomicWrite, now);
     }
 }
 
@@ -160,7 +233,7 @@ pub unsafe fn update(address: usize, size: usize, order: Order, change: impl Fn(
             write_native(address, size, new);
             kind = Kind::AtomicWrite;
         }
-        check(address, size, kind, now);
+        check(location, kind, now);
         old
     }
 }
@@ -191,6 +264,7 @@ pub fn tracked() -> bool {
     }
 }
 
+#[inline(always)]
 unsafe fn any_load(address: usize, size: usize, memory_order: i32) -> u128 {
     // SAFETY: the program's own atomic access.
     unsafe {
@@ -204,6 +278,7 @@ unsafe fn any_load(address: usize, size: usize, memory_order: i32) -> u128 {
     }
 }
 
+#[inline(always)]
 unsafe fn any_store(address: usize, size: usize, value: u128, memory_order: i32) {
     // SAFETY: the program's own atomic access.
     unsafe {
@@ -218,6 +293,7 @@ unsafe fn any_store(address: usize, size: usize, value: u128, memory_order: i32)
     }
 }
 
+#[inline(always)]
 unsafe fn any_update(address: usize, size: usize, memory_order: i32, change: impl Fn(u128) -> u128) -> u128 {
     let mask = if size == 16 { u128::MAX } else { (1 << (size * 8)) - 1 };
     // SAFETY: the program's own atomic access.

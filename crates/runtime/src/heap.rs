@@ -113,9 +113,13 @@ pub unsafe fn allocate(size: usize) -> usize {
 }
 
 unsafe fn forget(start: usize, length: usize) {
+    crate::atomic::forget(start, length);
     shadow::for_each(start, length, |cell, _| {
         // SAFETY: a cell of the shadow.
-        unsafe { world::world().detector.forget(&mut *cell) }
+        unsafe {
+            let sync = world::world().detector.forget(&mut *cell);
+            world::world().free_sync(sync);
+        }
     });
 }
 

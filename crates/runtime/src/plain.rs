@@ -47,23 +47,50 @@ unsafe fn access<const SIZE: usize, const WRITE: bool>(address: usize) {
             }
             complete_pending();
         }
-        let hot = &*HOT.get();
-        let detector = &world().detector;
-        let repeated =
-            |cell: *mut Cell, mask: u8| detector.is_repeated(&*cell, hot.thread, hot.now, mask, WRITE);
-        let done = match SIZE {
+        match SIZE {
             1 | 2 | 4 if (address & 3) + SIZE <= 4 => {
-                repeated(shadow::cell(address), (((1u16 << SIZE) - 1) << (address & 3)) as u8)
+                let mask = (((1u16 << SIZE) - 1) << (address & 3)) as u8;
+                cells::<1, SIZE, WRITE>(shadow::cell(address), address, mask);
             }
-            8 if address & 7 == 0 => {
-                let cell = shadow::cell(address);
-                repeated(cell, 15) && repeated(cell.add(1), 15)
-            }
-            _ => false,
-        };
-        if !done {
-            range(address, SIZE, if WRITE { Kind::Write } else { Kind::Read }, caller());
+            8 if address & 7 == 0 => cells::<2, SIZE, WRITE>(shadow::cell(address), address, 15),
+            _ => range(address, SIZE, if WRITE { Kind::Write } else { Kind::Read }, caller()),
         }
+    }
+}
+
+/// An access to the bytes `mask` of each of `COUNT` cells: quick where the cells are simple.
+#[inline(always)]
+unsafe fn cells<const COUNT: usize, const SIZE: usize, const WRITE: bool>(
+    first: *mut Cell,
+    address: usize,
+    mask: u8,
+) {
+    // SAFETY: one kernel thread; the cells of the access.
+    unsafe {
+        let hot = &*HOT.get();
+        let w = world();
+        let (thread, now) = (hot.thread, hot.now);
+        let mut repeated = true;
+        for i in 0..COUNT {
+            repeated &= w.detector.is_repeated(&*first.add(i), thread, now, mask, WRITE);
+        }
+        if repeated {
+            return;
+        }
+        let kind = if WRITE { Kind::Write } else { Kind::Read };
+        let pc = caller();
+        if w.watch.is_none() {
+            let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
+            let mut done = true;
+            for i in 0..COUNT {
+                done = done && w.detector.access_quickly(&mut *first.add(i), &access);
+            }
+            if done {
+                return;
+            }
+            // What was recorded of the first cell is recorded once more below.
+        }
+        range(address, SIZE, kind, pc);
     }
 }
 
@@ -75,22 +102,18 @@ pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
     let thread = w.current;
     let mut found = None;
     let mut overwrites = false;
+    let clock = w.engine.clock(thread);
+    let now = clock.get(thread);
+    let pc_short = short_pc(pc);
     shadow::for_each(address, size, |cell, mask| {
         // SAFETY: a cell of the shadow; nobody else has a reference.
         let cell = unsafe { &mut *cell };
-        let clock = w.engine.clock(thread);
-        let now = w.engine.now(thread);
-        let access = Access { thread, clock, now, pc: short_pc(pc), mask, kind };
+        let access = Access { thread, clock, now, pc: pc_short, mask, kind };
         if let Some(conflict) = w.detector.access(cell, access) {
             found.get_or_insert(conflict);
         }
-        if kind == Kind::Write
-            && let Some(extension) = w.detector.extension(cell)
-        {
-            // The value is not there yet: the next atomic access takes it from memory.
-            extension.overwrite(mask, thread, now);
-            overwrites |= extension.locations != [0; 4];
-        }
+        // The value is not there yet: the next atomic access takes it from memory.
+        overwrites |= kind == Kind::Write && w.detector.overwrite(cell, mask, thread, now);
     });
     if w.watch.is_some() {
         finding::watched(w, address, size, kind, pc, w.engine.now(thread));
@@ -123,7 +146,7 @@ pub unsafe fn complete_pending() {
                 let now = w.engine.now(w.current);
                 w.changed();
                 w.engine.store(w.current, location, order, value);
-                atomic::check(address, size, Kind::AtomicWrite, now);
+                atomic::check(location, Kind::AtomicWrite, now);
                 *crate::call::CALLER.get() = next;
             }
         }

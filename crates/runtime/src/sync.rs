@@ -20,6 +20,8 @@ pub struct SyncObject {
     pub readers: u32,
     pub round: u32,
     pub waiters: Vec<u32>,
+    /// Some thread waited on it, and may not have noticed yet that it need not.
+    waited: bool,
 }
 
 /// The object at an address; `import` reads what libc left there.
@@ -31,16 +33,19 @@ pub fn object(address: usize, import: impl FnOnce(&mut SyncObject)) -> usize {
         if known != 0 {
             return known as usize - 1;
         }
-        let index = w.sync_count;
-        w.sync_count += 1;
-        if index == w.syncs.len() {
-            w.syncs.push(SyncObject::default());
+        let index = w.free_syncs.pop().map_or(w.sync_count, |index| index as usize);
+        if index == w.sync_count {
+            w.sync_count += 1;
+            if index == w.syncs.len() {
+                w.syncs.push(SyncObject::default());
+            }
         }
         let object = &mut w.syncs[index];
         object.view.clear();
         object.readers_view.clear();
         (object.owner, object.count, object.readers, object.round) = (0, 0, 0, 0);
         object.waiters.clear();
+        object.waited = false;
         import(object);
         w.detector.extend(&mut *shadow::cell(address)).sync = index as u32 + 1;
         index
@@ -50,7 +55,10 @@ pub fn object(address: usize, import: impl FnOnce(&mut SyncObject)) -> usize {
 /// The object at this address is new, or gone.
 pub fn forget(address: usize) {
     // SAFETY: called while running; a cell of the shadow.
-    unsafe { world().detector.extend(&mut *shadow::cell(address)).sync = 0 };
+    unsafe {
+        let sync = std::mem::take(&mut world().detector.extend(&mut *shadow::cell(address)).sync);
+        world().free_sync(sync);
+    }
 }
 
 /// The running thread waits on the object until woken or until the deadline; false for the latter.
@@ -59,6 +67,7 @@ pub fn wait_on(index: usize, waiting: &'static str, deadline: Option<u64>) -> bo
     let w = unsafe { world() };
     let me = w.current;
     w.syncs[index].waiters.push(me);
+    w.syncs[index].waited = true;
     let woken = block(waiting, deadline);
     if !woken {
         // SAFETY: as above, after the switch.
@@ -86,6 +95,16 @@ impl World {
         self.changed();
         self.engine.release(self.current, &mut self.syncs[index].view);
         self.refresh();
+    }
+
+    /// The object of this number plus one (0 is none) is gone. Its number is free, unless a thread that
+    /// waited on it may still use it (a barrier may be destroyed as soon as one thread has left it).
+    pub fn free_sync(&mut self, sync: u32) {
+        if let Some(index) = sync.checked_sub(1)
+            && !self.syncs[index as usize].waited
+        {
+            self.free_syncs.push(index);
+        }
     }
 
     pub fn me(&self) -> u32 {

@@ -146,10 +146,12 @@ pub struct World {
     pub starved: bool,
     pub syncs: Vec<SyncObject>,
     pub sync_count: usize,
-    /// Size of each engine location, by index.
-    pub location_sizes: Vec<u8>,
+    pub free_syncs: Vec<u32>,
+    pub recent: [crate::atomic::Recent; 256],
     pub steps: u64,
     pub max_steps: u64,
+    /// The step at which to look at the limits again.
+    pub next_look: u64,
     /// The step at which something last changed: a store, a lock, a thread, the clock read.
     pub last_change: u64,
     /// Steps in a row by the current thread.
@@ -253,15 +255,8 @@ pub fn visible(step: Step) {
     let w = unsafe { world() };
     w.steps += 1;
     w.time += STEP_TIME;
-    if w.steps & 0xfff == 0 {
-        w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
-        if w.steps - w.last_change > QUIET_STEPS && process::is_sampling() {
-            finding::livelock(w);
-            process::finish(process::Outcome::Livelock);
-        }
-    }
-    if w.steps >= w.max_steps {
-        process::finish(process::Outcome::CutOff);
+    if w.steps >= w.next_look {
+        look_around(w);
     }
     if w.time >= w.next_deadline {
         w.expire();
@@ -283,6 +278,20 @@ pub fn visible(step: Step) {
     if next != current {
         w.run_length = 0;
         switch_to(next);
+    }
+}
+
+/// Every few thousand steps, and at the step limit.
+#[cold]
+fn look_around(w: &mut World) {
+    w.next_look = (w.steps + 4096).min(w.max_steps);
+    w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
+    if w.steps - w.last_change > QUIET_STEPS && process::is_sampling() {
+        finding::livelock(w);
+        process::finish(process::Outcome::Livelock);
+    }
+    if w.steps >= w.max_steps {
+        process::finish(process::Outcome::CutOff);
     }
 }
 
@@ -396,9 +405,11 @@ pub fn init(shared: *mut Shared) {
             starved: false,
             syncs: Vec::new(),
             sync_count: 0,
-            location_sizes: Vec::new(),
+            free_syncs: Vec::new(),
+            recent: crate::atomic::NOTHING_RECENT,
             steps: 0,
             max_steps: options.max_steps,
+            next_look: 0,
             last_change: 0,
             run_length: 0,
             time: 0,
@@ -431,9 +442,11 @@ pub fn begin(seed: u64) {
     w.engine.reset();
     w.detector.reset();
     w.scheduler.begin(seed);
-    w.location_sizes.clear();
+    w.free_syncs.clear();
+    w.recent = crate::atomic::NOTHING_RECENT;
     w.sync_count = 0;
     w.steps = 0;
+    w.next_look = w.max_steps.min(4096);
     w.run_length = 0;
     w.last_change = 0;
     w.time = 0;

@@ -113,6 +113,7 @@ pub struct Engine {
     thread_count: usize,
     locations: Vec<History>,
     location_count: usize,
+    free: Vec<LocationId>,
     /// R4: what is hb-before some SC fence.
     fenced: Clock,
     /// The last place given out in S.
@@ -137,6 +138,7 @@ impl Engine {
     pub fn reset(&mut self) {
         self.thread_count = 0;
         self.location_count = 0;
+        self.free.clear();
         self.fenced.clear();
         self.sc_index = 0;
         self.reads_from = 0;
@@ -209,6 +211,10 @@ impl Engine {
     }
 
     pub fn new_location(&mut self, initial: u128) -> LocationId {
+        if let Some(location) = self.free.pop() {
+            self.locations[location.0 as usize].init(initial);
+            return location;
+        }
         let id = self.location_count;
         self.location_count += 1;
         if id == self.locations.len() {
@@ -216,6 +222,12 @@ impl Engine {
         }
         self.locations[id].init(initial);
         LocationId(id as u32)
+    }
+
+    /// The location is gone; its number may be given out again.
+    pub fn free_location(&mut self, location: LocationId) {
+        self.locations[location.0 as usize].clear();
+        self.free.push(location);
     }
 
     /// Forgets everything about the location: it now holds `value` and has always done so.
@@ -242,12 +254,13 @@ impl Engine {
         order: Order,
         scheduler: &mut impl Scheduler,
     ) -> u128 {
-        let read = self.read(t, location, order, scheduler, |_| Some(order));
+        let read = self.read(t, location, order, scheduler, false, |_| Some(order));
         self.note_read(t, location, read);
-        let value = self.locations[location.0 as usize].store(read).value;
         self.synchronise(t, location, read, order);
         let clock = self.now(t);
-        self.locations[location.0 as usize].record_load(t, clock, read);
+        let history = &mut self.locations[location.0 as usize];
+        history.record_load(t, clock, read);
+        let value = history.store(read).value;
         self.tick(t);
         self.prune_if_due(location);
         value
@@ -255,7 +268,10 @@ impl Engine {
 
     pub fn store(&mut self, t: u32, location: LocationId, order: Order, value: u128) {
         let mut prior = SmallVec::new();
-        self.bounds(t, location, order, &mut prior);
+        match self.locations[location.0 as usize].settled(&self.threads[t as usize].view) {
+            Some(last) => prior.push(last),
+            None => self.bounds(t, location, order, &mut prior),
+        }
         let sc_index = self.next_sc_index(order);
         let thread = &self.threads[t as usize];
         let release = if order.releases() { thread.view.clone() } else { thread.released.clone() };
@@ -274,7 +290,7 @@ impl Engine {
         scheduler: &mut impl Scheduler,
         update: impl Fn(u128) -> Update,
     ) -> u128 {
-        let read = self.read(t, location, order, scheduler, |value| match update(value) {
+        let read = self.read(t, location, order, scheduler, true, |value| match update(value) {
             Update::Write(_) => None,
             Update::Fail(failure) => Some(failure),
         });
@@ -340,7 +356,7 @@ impl Engine {
         id as u32
     }
 
-    /// Chooses the store that a load returns. `load_order` says with which order the operation, having
+    /// Chooses the store that a load, or a read-modify-write (`updates`), returns. `load_order` says with which order the operation, having
     /// read this value, is a mere load; None if it goes on to write, with `order`.
     fn read(
         &mut self,
@@ -348,10 +364,21 @@ impl Engine {
         location: LocationId,
         order: Order,
         scheduler: &mut impl Scheduler,
+        updates: bool,
         load_order: impl Fn(u128) -> Option<Order>,
     ) -> u32 {
+        let thread = &self.threads[t as usize];
+        if let Some(only) = self.locations[location.0 as usize].settled(&thread.view) {
+            scheduler.pick_store(1);
+            return only;
+        }
         let mut prior: SmallVec<[u32; 16]> = SmallVec::new();
         self.bounds(t, location, order, &mut prior);
+        if (order != Order::SeqCst || !updates)
+            && let Some(floor) = self.locations[location.0 as usize].floor(&prior)
+        {
+            return self.read_chain(location, floor, scheduler, load_order);
+        }
         // A CAS that fails with a weaker order than seq_cst is not bound by R3 and R4.
         let mut weaker: SmallVec<[u32; 16]> = SmallVec::new();
         if order == Order::SeqCst {
@@ -380,6 +407,23 @@ impl Engine {
         chosen
     }
 
+    /// [`Engine::read`] where every store from `floor` on is allowed, if it may still be read.
+    #[inline]
+    fn read_chain(
+        &self,
+        location: LocationId,
+        floor: u32,
+        scheduler: &mut impl Scheduler,
+        load_order: impl Fn(u128) -> Option<Order>,
+    ) -> u32 {
+        let history = &self.locations[location.0 as usize];
+        let allowed = |&store: &u32| history.is_tail(store) || load_order(history.store(store).value).is_some();
+        let stores = floor..history.len() as u32;
+        let count = stores.clone().filter(allowed).count();
+        let chosen = scheduler.pick_store(count);
+        stores.clone().filter(allowed).nth(chosen).expect("the newest store is always allowed")
+    }
+
     /// The stores that must not be mo-after the store written or read by an access of thread `t`.
     fn bounds(&self, t: u32, location: LocationId, order: Order, prior: &mut SmallVec<[u32; 16]>) {
         let history = &self.locations[location.0 as usize];
@@ -396,8 +440,14 @@ impl Engine {
         }
     }
 
+    #[inline]
     fn synchronise(&mut self, t: u32, location: LocationId, read: u32, order: Order) {
-        let release = &self.locations[location.0 as usize].store(read).release;
+        let store = self.locations[location.0 as usize].store(read);
+        if store.thread == t && store.position == 0 {
+            // The thread's own store, and no read-modify-write: it released nothing that the thread has not seen.
+            return;
+        }
+        let release = &store.release;
         let thread = &mut self.threads[t as usize];
         if order.acquires() {
             thread.view.join(release);
@@ -414,18 +464,25 @@ impl Engine {
         self.sc_index
     }
 
+    #[inline]
     fn note_read(&mut self, t: u32, location: LocationId, read: u32) {
         let store = self.locations[location.0 as usize].store(read);
-        let edge = [t, self.now(t), store.thread, store.clock].iter().fold(0u64, |hash, &part| {
-            (hash ^ u64::from(part)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        let pair = |thread: u32, clock: u32| u64::from(thread) << 32 | u64::from(clock);
+        let edge = [pair(t, self.now(t)), pair(store.thread, store.clock)].iter().fold(1u64, |hash, &part| {
+            (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
         });
         self.reads_from = self.reads_from.wrapping_add(edge ^ (edge >> 31));
     }
 
+    #[inline]
     fn prune_if_due(&mut self, location: LocationId) {
-        if !self.locations[location.0 as usize].is_due(self.prune_slack) {
-            return;
+        if self.locations[location.0 as usize].is_due(self.prune_slack) {
+            self.prune(location);
         }
+    }
+
+    #[cold]
+    fn prune(&mut self, location: LocationId) {
         let mut running = self.threads[..self.thread_count].iter().filter(|thread| thread.running);
         let Some(first) = running.next() else { return };
         let mut everyone = first.view.hb.clone();

@@ -17,6 +17,7 @@
 
 use crate::clock::Clock;
 use crate::engine::View;
+use crate::place::ByThread;
 use smallvec::SmallVec;
 
 pub const NONE: u32 = u32::MAX;
@@ -55,9 +56,6 @@ struct Lane {
     last_store: u32,
     /// (clock, store written or read), ascending; a load that repeats the previous entry's store is left out.
     accesses: Vec<(u32, u32)>,
-    /// Clock of the last load and store, for races with plain accesses.
-    last_load_clock: u32,
-    last_store_clock: u32,
 }
 
 impl Lane {
@@ -73,8 +71,14 @@ pub struct History {
     stores: Vec<Store>,
     blocks: Vec<Block>,
     lanes: SmallVec<[Lane; 2]>,
+    lane_of: ByThread,
     /// SC stores in the order S: (sc_index, store).
     sc_stores: Vec<(u32, u32)>,
+    /// From this store on, mo is known to be the order of execution, and all older stores are mo-before.
+    /// Only saves time: most locations are written by one thread at a time, and for them this is 0.
+    chain: u32,
+    /// Entries in the lanes' lists of accesses.
+    access_count: usize,
     /// Stores kept after the last pruning.
     kept: usize,
     queue: Vec<u32>,
@@ -85,7 +89,10 @@ impl History {
         self.stores.clear();
         self.blocks.clear();
         self.lanes.clear();
+        self.lane_of = ByThread::default();
         self.sc_stores.clear();
+        self.chain = 0;
+        self.access_count = 0;
         self.kept = 0;
     }
 
@@ -110,6 +117,23 @@ impl History {
     /// The store executed last: what native memory holds.
     pub fn newest(&self) -> &Store {
         self.stores.last().expect("a history begins with its initial store")
+    }
+
+    /// The store that whoever has this view must read, or write after, if that is plain to see: the
+    /// mo-maximal store is visible, so every bound on the access is at or before it. (The common case of
+    /// the rules below, without computing them.)
+    #[inline]
+    pub fn settled(&self, view: &View) -> Option<u32> {
+        let top = self.newest();
+        let last = self.stores.len() as u32 - 1;
+        (self.chain <= last && top.clock <= view.get(top.thread)).then_some(last)
+    }
+
+    /// If one of the stores that a load must not miss lies in the chain, the load may return the latest
+    /// of them and whatever is younger: the first store it may return, and no edges are to be added.
+    #[inline]
+    pub fn floor(&self, prior: &[u32]) -> Option<u32> {
+        prior.iter().copied().max().filter(|&floor| floor >= self.chain)
     }
 
     /// The paper's may-read-from set (Figure 10): per thread, back to the first store that is visible.
@@ -196,9 +220,9 @@ impl History {
 
     pub fn record_load(&mut self, thread: u32, clock: u32, store: u32) {
         let lane = self.lane_mut(thread);
-        lane.last_load_clock = clock;
         if lane.accesses.last().is_none_or(|&(_, last)| last != store) {
             lane.accesses.push((clock, store));
+            self.access_count += 1;
         }
     }
 
@@ -235,29 +259,30 @@ impl History {
         self.propagate(block);
         let lane = self.lane_mut(thread);
         let previous = std::mem::replace(&mut lane.last_store, id);
-        lane.last_store_clock = clock;
         lane.accesses.push((clock, id));
+        self.access_count += 1;
         self.stores.push(Store { value, thread, clock, block, position, previous, sc_index, release });
         if sc_index != 0 {
             self.sc_stores.push((sc_index, id));
         }
+        let newest = id.wrapping_sub(1);
+        let extends = self.chain <= newest && (read == newest || prior.contains(&newest));
+        if id > 0 && !extends {
+            self.chain = if self.is_above_all(id) { id } else { NONE };
+        }
         id
     }
 
-    /// Is there an atomic access that does not happen before `clock`? Loads count when `loads` is set.
-    pub fn unordered_access(&self, thread: u32, clock: &Clock, loads: bool) -> Option<u32> {
-        let unordered = |lane: &&Lane| {
-            let last = lane.last_store_clock.max(if loads { lane.last_load_clock } else { 0 });
-            lane.thread != thread && last > clock.get(lane.thread)
-        };
-        self.lanes.iter().find(unordered).map(|lane| lane.thread)
+    /// Whether every other store is known to be mo-before `id`. Gives up early.
+    fn is_above_all(&self, id: u32) -> bool {
+        const FEW: usize = 8;
+        self.stores.len() <= FEW && (0..id).all(|other| self.mo_before(other, id))
     }
 
     /// Whether enough stores have gathered that pruning pays.
     #[inline]
     pub fn is_due(&self, slack: usize) -> bool {
-        let accesses: usize = self.lanes.iter().map(|lane| lane.accesses.len()).sum();
-        self.stores.len().max(accesses / 4) > slack + 2 * self.kept
+        self.stores.len().max(self.access_count / 4) > slack + 2 * self.kept
     }
 
     /// Forgets the stores that no thread can read any more (the paper, §6.1).
@@ -268,6 +293,9 @@ impl History {
     pub fn prune(&mut self, everyone: &Clock, window: Option<usize>) {
         let mut settled: SmallVec<[u32; 16]> = SmallVec::new();
         self.visible_stores(everyone, &mut settled);
+        if self.chain == NONE && self.is_above_all(self.stores.len() as u32 - 1) {
+            self.chain = self.stores.len() as u32 - 1;
+        }
         if let Some(window) = window
             && self.stores.len() > window
         {
@@ -281,9 +309,12 @@ impl History {
             }
             settled.push(bar);
         }
-        let dead: Vec<bool> = (0..self.stores.len() as u32)
-            .map(|store| settled.iter().any(|&bar| store != bar && self.mo_before(store, bar)))
-            .collect();
+        let dead: Vec<bool> = match self.floor(&settled) {
+            Some(floor) => (0..self.stores.len() as u32).map(|store| store < floor).collect(),
+            None => (0..self.stores.len() as u32)
+                .map(|store| settled.iter().any(|&bar| store != bar && self.mo_before(store, bar)))
+                .collect(),
+        };
         self.compact(&dead, everyone);
         self.kept = self.stores.len();
     }
@@ -338,6 +369,11 @@ impl History {
             *store = bound[*store as usize];
             *store != NONE
         });
+        if self.chain != NONE {
+            let older = dead[..self.chain as usize].iter().filter(|&&dead| !dead).count();
+            self.chain = older as u32;
+        }
+        self.access_count = 0;
         for lane in &mut self.lanes {
             lane.last_store = renamed(lane.last_store);
             // Of the accesses that happen before everyone only the last can still bound a load.
@@ -349,14 +385,24 @@ impl History {
                 *store = bound[*store as usize];
                 *store != NONE && index >= settled
             });
+            self.access_count += lane.accesses.len();
+        }
+        // A thread of which nothing is left bounds nobody.
+        self.lanes.retain(|lane| lane.last_store != NONE || !lane.accesses.is_empty());
+        self.lane_of = ByThread::default();
+        for (index, lane) in self.lanes.iter().enumerate() {
+            self.lane_of.set(lane.thread, index);
         }
     }
 
+    #[inline]
     fn lane_mut(&mut self, thread: u32) -> &mut Lane {
-        let place = match self.lanes.iter().position(|lane| lane.thread == thread) {
+        let lanes = &self.lanes;
+        let place = match self.lane_of.get(thread, || lanes.iter().position(|lane| lane.thread == thread)) {
             Some(place) => place,
             None => {
                 self.lanes.push(Lane { thread, last_store: NONE, ..Lane::default() });
+                self.lane_of.set(thread, self.lanes.len() - 1);
                 self.lanes.len() - 1
             }
         };

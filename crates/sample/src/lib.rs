@@ -16,6 +16,7 @@
 pub mod clock;
 pub mod engine;
 pub mod history;
+pub mod place;
 pub mod protocol;
 pub mod race;
 pub mod scheduler;

@@ -2,8 +2,8 @@
 //!
 //! FastTrack (Flanagan and Freund, PLDI 2009) on shadow cells of four bytes: a [`Cell`] holds the last
 //! write and the last read as epochs (thread, clock) as long as both touched the same bytes and reads are
-//! ordered; otherwise it points to an [`Extension`] that keeps every byte apart, all concurrent reads, and
-//! the atomic accesses of each thread. Two accesses race if one writes, at least one is not atomic, and
+//! ordered; otherwise it points to an [`Extension`] that keeps every byte apart, all concurrent reads, and which
+//! atomic object ([`Place`]) covers each byte. Two accesses race if one writes, at least one is not atomic, and
 //! neither happens before the other. Precise: no race is forgotten because a slot was full.
 //!
 //! `free` counts as a write; whoever touches the bytes afterwards uses freed memory.
@@ -12,6 +12,7 @@
 //! Cost: an access that repeats its epoch one comparison, any other O(1) without an extension.
 
 use crate::clock::Clock;
+use crate::place::Place;
 use smallvec::SmallVec;
 
 pub const NO_EXTENSION: u32 = 0;
@@ -76,41 +77,49 @@ pub struct Conflict {
     pub kind: Kind,
 }
 
+/// An access that later ones may race with.
 #[derive(Clone, Copy, Debug)]
-struct Past {
-    thread: u32,
-    clock: u32,
-    pc: u32,
-    mask: u8,
-    kind: Kind,
+pub struct Past {
+    pub thread: u32,
+    pub clock: u32,
+    pub pc: u32,
+    pub mask: u8,
+    pub kind: Kind,
 }
 
 #[derive(Clone, Default, Debug)]
+#[repr(C)]
 pub struct Extension {
-    /// Per byte the last plain write or free.
-    writes: [Option<(u32, u32, u32, Kind)>; 4],
-    /// Reads since then and atomic accesses, at most one per thread, kind and mask.
-    others: SmallVec<[Past; 4]>,
-    /// What the runtime keeps for the atomic location that begins at each byte; 0 is nothing.
-    pub locations: [u32; 4],
+    /// Per byte the number of the [`Place`] that covers it, plus one; 0 is none.
+    cover: [u32; 4],
     /// What the runtime keeps for a lock that begins in this cell; 0 is nothing.
     pub sync: u32,
-    /// Bytes written plainly since the last atomic access to them, and by whom: (thread, clock).
-    overwritten: u8,
-    writers: [(u32, u32); 4],
+    /// Per byte the last plain write or free.
+    writes: [Option<(u32, u32, u32, Kind)>; 4],
+    /// Reads since then, and atomic accesses of places that are gone, at most one per thread, kind and mask.
+    others: SmallVec<[Past; 4]>,
 }
 
-/// All extensions of one execution.
+/// All extensions and places of one execution.
 pub struct Detector {
     generation: u32,
     extensions: Vec<Extension>,
     used: usize,
+    /// Extensions of cells that were forgotten.
+    free: Vec<u32>,
+    places: Vec<Place>,
 }
 
 impl Default for Detector {
     fn default() -> Self {
         // Extension 0 means none.
-        Detector { generation: 1, extensions: vec![Extension::default()], used: 1 }
+        Detector {
+            generation: 1,
+            extensions: vec![Extension::default()],
+            used: 1,
+            free: Vec::new(),
+            places: Vec::new(),
+        }
     }
 }
 
@@ -119,15 +128,89 @@ impl Detector {
     pub fn reset(&mut self) {
         self.generation += 1;
         self.used = 1;
+        self.free.clear();
     }
 
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// Makes the cell untouched: the memory was allocated anew.
-    pub fn forget(&self, cell: &mut Cell) {
+    /// Makes the cell untouched: the memory was allocated anew. No place covers it any more. Returns what
+    /// the runtime kept for a lock here, or 0.
+    pub fn forget(&mut self, cell: &mut Cell) -> u32 {
+        let mut sync = 0;
+        if let Some(extension) = self.extension(cell) {
+            debug_assert_eq!(extension.cover, [0; 4]);
+            sync = extension.sync;
+            self.free.push(cell.extension);
+        }
         cell.generation = 0;
+        sync
+    }
+
+    /// The number of the place that covers this byte of a cell, if one does.
+    #[inline]
+    pub fn place_at(&self, cell: &Cell, byte: usize) -> Option<u32> {
+        if cell.generation != self.generation {
+            return None;
+        }
+        // Extension 0 covers nothing.
+        self.extensions[cell.extension as usize].cover[byte].checked_sub(1)
+    }
+
+    #[inline]
+    pub fn place(&mut self, place: u32) -> &mut Place {
+        &mut self.places[place as usize]
+    }
+
+    /// A place for an atomic object, under a number that is not in use.
+    pub fn new_place(&mut self, place: u32, address: usize, size: usize) {
+        if place as usize >= self.places.len() {
+            self.places.resize_with(place as usize + 1, Place::default);
+        }
+        self.places[place as usize].begin(address, size);
+    }
+
+    /// These bytes of the cell belong to the place now, and to no other.
+    pub fn cover(&mut self, cell: &mut Cell, mask: u8, place: u32) {
+        let extension = self.extend(cell);
+        for byte in bytes(mask) {
+            debug_assert_eq!(extension.cover[byte], 0);
+            extension.cover[byte] = place + 1;
+        }
+        if extension.writes != [None; 4] || !extension.others.is_empty() {
+            self.places[place as usize].note_plain();
+        }
+    }
+
+    /// The place is given up; its accesses stay with the bytes.
+    pub fn uncover(&mut self, cell: &mut Cell, mask: u8, place: u32) {
+        self.extend(cell);
+        let extension = &mut self.extensions[cell.extension as usize];
+        bytes(mask).for_each(|byte| extension.cover[byte] = 0);
+        self.places[place as usize].history(mask, |past| extension.keep(past));
+    }
+
+    /// A plain write whose value the next atomic access must see as a store; says whether the bytes belong
+    /// to an atomic object at all.
+    #[inline]
+    pub fn overwrite(&mut self, cell: &Cell, mask: u8, thread: u32, clock: u32) -> bool {
+        let mut hit = false;
+        if cell.extension == NO_EXTENSION {
+            return false;
+        }
+        for byte in bytes(mask) {
+            if let Some(place) = self.place_at(cell, byte) {
+                self.places[place as usize].overwrite(thread, clock);
+                hit = true;
+            }
+        }
+        hit
+    }
+
+    /// A plain access that races with this atomic one, which is not recorded here.
+    pub fn check_atomic(&mut self, cell: &mut Cell, access: Access) -> Option<Conflict> {
+        self.extend(cell).conflict(&access)
     }
 
     /// The extension of a cell, if it has one.
@@ -170,12 +253,35 @@ impl Detector {
     pub fn access(&mut self, cell: &mut Cell, access: Access) -> Option<Conflict> {
         self.renew(cell);
         if cell.extension == NO_EXTENSION {
-            if let Some(answer) = self.simple(cell, access) {
+            if let Some(answer) = self.simple(cell, &access) {
                 return answer;
             }
             self.split(cell);
         }
-        self.extensions[cell.extension as usize].access(access)
+        let extension = &mut self.extensions[cell.extension as usize];
+        let mut conflict = extension.conflict(&access);
+        let mut last = 0;
+        for byte in bytes(access.mask) {
+            let cover = extension.cover[byte];
+            if cover != 0 && cover != last {
+                last = cover;
+                let place = &mut self.places[cover as usize - 1];
+                place.note_plain();
+                conflict = conflict.or_else(|| place.conflict(&access));
+            }
+        }
+        extension.record(access);
+        conflict
+    }
+
+    /// [`Detector::access`] in the common cases without a conflict; false if it must be asked.
+    #[inline]
+    pub fn access_quickly(&mut self, cell: &mut Cell, access: &Access) -> bool {
+        self.renew(cell);
+        if cell.extension == NO_EXTENSION {
+            return matches!(self.simple(cell, access), Some(None));
+        }
+        self.extensions[cell.extension as usize].read_quickly(access)
     }
 
     #[inline]
@@ -187,13 +293,13 @@ impl Detector {
 
     /// The unextended case; None if the cell must be extended first.
     #[inline]
-    fn simple(&self, cell: &mut Cell, a: Access) -> Option<Option<Conflict>> {
+    fn simple(&self, cell: &mut Cell, a: &Access) -> Option<Option<Conflict>> {
         let same_bytes = |mask: u8| mask == 0 || mask == a.mask;
         if a.kind.is_atomic() || !same_bytes(cell.write_mask) || !same_bytes(cell.read_mask) {
             return None;
         }
         if cell.write_mask != 0
-            && (cell.write_kind == Kind::Free || unordered(cell.write_thread, cell.write_clock, &a))
+            && (cell.write_kind == Kind::Free || unordered(cell.write_thread, cell.write_clock, a))
         {
             return Some(Some(Conflict {
                 thread: u32::from(cell.write_thread),
@@ -202,7 +308,7 @@ impl Detector {
                 kind: cell.write_kind,
             }));
         }
-        let read_unordered = cell.read_mask != 0 && unordered(cell.read_thread, cell.read_clock, &a);
+        let read_unordered = cell.read_mask != 0 && unordered(cell.read_thread, cell.read_clock, a);
         if a.kind == Kind::Read {
             if read_unordered {
                 return None;
@@ -231,10 +337,12 @@ impl Detector {
     }
 
     fn split(&mut self, cell: &mut Cell) {
-        let index = self.used;
-        self.used += 1;
-        if index == self.extensions.len() {
-            self.extensions.push(Extension::default());
+        let index = self.free.pop().map_or(self.used, |index| index as usize);
+        if index == self.used {
+            self.used += 1;
+            if index == self.extensions.len() {
+                self.extensions.push(Extension::default());
+            }
         }
         let extension = &mut self.extensions[index];
         *extension = Extension::default();
@@ -258,60 +366,76 @@ impl Detector {
 }
 
 impl Extension {
-    /// Notes a plain write that an atomic access to the same bytes must see as a store.
-    pub fn overwrite(&mut self, mask: u8, thread: u32, clock: u32) {
-        self.overwritten |= mask;
-        for byte in (0..4).filter(|byte| mask & (1 << byte) != 0) {
-            self.writers[byte] = (thread, clock);
+    /// A further read by a thread that reads these bytes again and again, as others do.
+    fn read_quickly(&mut self, a: &Access) -> bool {
+        if a.kind != Kind::Read || self.cover != [0; 4] {
+            return false;
         }
+        for (byte, write) in self.writes.iter().enumerate() {
+            if let &Some((thread, clock, _, kind)) = write
+                && a.mask & (1 << byte) != 0
+                && (kind == Kind::Free || (thread != a.thread && clock > a.clock.get(thread)))
+            {
+                return false;
+            }
+        }
+        let mut own = None;
+        for past in &mut self.others {
+            if past.kind != Kind::Read {
+                return false;
+            }
+            if past.thread == a.thread && past.mask == a.mask {
+                own = Some(past);
+            }
+        }
+        let Some(own) = own else { return false };
+        (own.clock, own.pc) = (a.now, a.pc);
+        true
     }
 
-    /// The plain write to some of these bytes since the last atomic access, if any.
-    pub fn take_overwritten(&mut self, mask: u8) -> Option<(u32, u32)> {
-        let hit = self.overwritten & mask;
-        self.overwritten &= !mask;
-        (hit != 0).then(|| self.writers[hit.trailing_zeros() as usize])
-    }
-
-    fn access(&mut self, a: Access) -> Option<Conflict> {
-        let mut conflict = None;
-        for byte in (0..4).filter(|byte| a.mask & (1 << byte) != 0) {
+    fn conflict(&self, a: &Access) -> Option<Conflict> {
+        for byte in bytes(a.mask) {
             if let Some((thread, clock, pc, kind)) = self.writes[byte]
                 && (kind == Kind::Free || (thread != a.thread && clock > a.clock.get(thread)))
             {
-                conflict = Some(Conflict { thread, clock, pc, kind });
+                return Some(Conflict { thread, clock, pc, kind });
             }
         }
-        if conflict.is_none() {
-            let racing = self.others.iter().find(|past| {
-                past.mask & a.mask != 0
-                    && (past.kind.writes() || a.kind.writes())
-                    && !(past.kind.is_atomic() && a.kind.is_atomic())
-                    && past.thread != a.thread
-                    && past.clock > a.clock.get(past.thread)
-            });
-            conflict = racing.map(|p| Conflict { thread: p.thread, clock: p.clock, pc: p.pc, kind: p.kind });
-        }
-        self.record(a);
-        conflict
+        let racing = self.others.iter().find(|past| {
+            past.mask & a.mask != 0
+                && (past.kind.writes() || a.kind.writes())
+                && !(past.kind.is_atomic() && a.kind.is_atomic())
+                && past.thread != a.thread
+                && past.clock > a.clock.get(past.thread)
+        });
+        racing.map(|p| Conflict { thread: p.thread, clock: p.clock, pc: p.pc, kind: p.kind })
     }
 
     fn record(&mut self, a: Access) {
         if matches!(a.kind, Kind::Write | Kind::Free) {
-            for byte in (0..4).filter(|byte| a.mask & (1 << byte) != 0) {
+            for byte in bytes(a.mask) {
                 self.writes[byte] = Some((a.thread, a.now, a.pc, a.kind));
             }
             // What happens before this write and lies within its bytes can race with nothing that the write does not.
             self.others.retain(|past| past.mask & !a.mask != 0 || past.clock > a.clock.get(past.thread));
             return;
         }
-        let past = Past { thread: a.thread, clock: a.now, pc: a.pc, mask: a.mask, kind: a.kind };
-        let same = |other: &&mut Past| (other.thread, other.mask, other.kind) == (a.thread, a.mask, a.kind);
+        self.keep(Past { thread: a.thread, clock: a.now, pc: a.pc, mask: a.mask, kind: a.kind });
+    }
+
+    fn keep(&mut self, past: Past) {
+        let key = |past: &Past| (past.thread, past.mask, past.kind);
+        let same = |other: &&mut Past| key(other) == key(&past);
         match self.others.iter_mut().find(same) {
             Some(other) => *other = past,
             None => self.others.push(past),
         }
     }
+}
+
+#[inline]
+fn bytes(mask: u8) -> impl Iterator<Item = usize> {
+    (0..4).filter(move |byte| mask & (1 << byte) != 0)
 }
 
 #[inline]
@@ -344,7 +468,22 @@ mod tests {
         fn access(&mut self, thread: u32, kind: Kind, mask: u8) -> Option<(u32, Kind)> {
             let clock = &self.clocks[thread as usize];
             let access = Access { thread, clock, now: clock.get(thread), pc: thread, mask, kind };
-            self.detector.access(&mut self.cell, access).map(|c| (c.thread, c.kind))
+            let conflict = if kind.is_atomic() {
+                if self.detector.place_at(&self.cell, 0).is_none() {
+                    self.detector.new_place(0, 0, 4);
+                    self.detector.cover(&mut self.cell, mask, 0);
+                }
+                let store = kind == Kind::AtomicWrite;
+                let look = self.detector.place(0).touch(thread, access.now, thread, store);
+                let found = if look { self.detector.check_atomic(&mut self.cell, access) } else { None };
+                if found.is_some() {
+                    self.detector.place(0).doubt(thread, store);
+                }
+                found
+            } else {
+                self.detector.access(&mut self.cell, access)
+            };
+            conflict.map(|c| (c.thread, c.kind))
         }
 
         /// `to` synchronises with `from`.
@@ -399,6 +538,26 @@ mod tests {
         assert_eq!(w.access(0, Kind::Read, 15), None);
         assert_eq!(w.access(1, Kind::AtomicRead, 15), None);
         assert_eq!(w.access(1, Kind::AtomicWrite, 15), Some((0, Kind::Read)));
+    }
+
+    #[test]
+    fn an_atomic_access_looks_at_every_new_plain_one() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::AtomicRead, 15), None);
+        assert_eq!(w.access(1, Kind::Write, 15), Some((0, Kind::AtomicRead)));
+        assert_eq!(w.access(0, Kind::AtomicRead, 15), Some((1, Kind::Write)));
+        assert_eq!(w.access(0, Kind::AtomicRead, 15), Some((1, Kind::Write)), "again, perhaps elsewhere");
+        w.synchronise(1, 0);
+        assert_eq!(w.access(0, Kind::AtomicRead, 15), None);
+        assert_eq!(w.access(0, Kind::AtomicWrite, 15), None);
+    }
+
+    #[test]
+    fn a_place_given_up_leaves_its_accesses() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::AtomicWrite, 15), None);
+        w.detector.uncover(&mut w.cell, 15, 0);
+        assert_eq!(w.access(1, Kind::Read, 1), Some((0, Kind::AtomicWrite)));
     }
 
     #[test]

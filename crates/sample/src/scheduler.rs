@@ -29,20 +29,29 @@ pub trait Scheduler {
 
 /// SplitMix64: small, fast, good enough for choices.
 #[derive(Clone, Debug, Default)]
-pub struct Rng(u64);
+pub struct Rng {
+    state: u64,
+    /// The next number, made early: who asks goes on at once.
+    next: u64,
+}
 
 impl Rng {
     pub fn new(seed: u64) -> Rng {
-        Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
+        let mut rng =
+            Rng { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d, next: 0 };
+        rng.draw();
+        rng
     }
 
     #[inline]
     pub fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+        let drawn = self.next;
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.next = z ^ (z >> 31);
+        drawn
     }
 
     /// Uniform in `0..count`.
@@ -57,13 +66,33 @@ pub struct Random {
     rng: Rng,
     /// In a skewed execution, where the threads' weights come from.
     skew: Option<u64>,
+    /// The weights of the threads seen so far.
+    weights: Vec<u8>,
 }
 
 impl Random {
     /// 1, 8 or 64, a function of execution and thread.
     #[inline]
-    fn weight(skew: u64, thread: u32) -> usize {
-        1 << (3 * Rng::new(skew.wrapping_add(u64::from(thread))).below(3))
+    fn weight(&mut self, skew: u64, thread: u32) -> usize {
+        while self.weights.len() <= thread as usize {
+            let next = self.weights.len() as u64;
+            self.weights.push(1 << (3 * Rng::new(skew.wrapping_add(next)).below(3)));
+        }
+        usize::from(self.weights[thread as usize])
+    }
+
+    #[cold]
+    fn skewed(&mut self, runnable: &[u32], skew: u64) -> usize {
+        let total = runnable.iter().map(|&thread| self.weight(skew, thread)).sum();
+        let mut place = self.rng.below(total);
+        for (index, &thread) in runnable.iter().enumerate() {
+            let weight = self.weight(skew, thread);
+            if place < weight {
+                return index;
+            }
+            place -= weight;
+        }
+        0
     }
 }
 
@@ -72,21 +101,15 @@ impl Scheduler for Random {
         self.rng = Rng::new(seed);
         let skew = self.rng.draw();
         self.skew = (skew & 7 == 7).then_some(skew);
+        self.weights.clear();
     }
 
     #[inline]
     fn next_thread(&mut self, runnable: &[u32], _current: u32) -> usize {
-        let Some(skew) = self.skew else { return self.rng.below(runnable.len()) };
-        let total = runnable.iter().map(|&thread| Random::weight(skew, thread)).sum();
-        let mut place = self.rng.below(total);
-        for (index, &thread) in runnable.iter().enumerate() {
-            let weight = Random::weight(skew, thread);
-            if place < weight {
-                return index;
-            }
-            place -= weight;
+        match self.skew {
+            None => self.rng.below(runnable.len()),
+            Some(skew) => self.skewed(runnable, skew),
         }
-        0
     }
 
     #[inline]
