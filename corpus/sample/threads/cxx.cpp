@@ -17,6 +17,9 @@
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
+#include <unistd.h>
+
 static void each(int count, const std::function<void(int)> &body) {
     std::vector<std::thread> threads;
     for (int i = 0; i < count; i++) threads.emplace_back(body, i);
@@ -193,6 +196,68 @@ static void wide() {
     assert(pair.load().a == 3 && pair.load().b == 6);
 }
 
+struct Trace {
+    std::string &out;
+    char name;
+    ~Trace() { out += name; }
+};
+
+static void *leave_early(void *argument) {
+    auto &out = *static_cast<std::string *>(argument);
+    Trace a{out, 'a'};
+    auto inner = [&] {
+        Trace b{out, 'b'};
+        try {
+            Trace c{out, 'c'};
+            pthread_exit(&out);
+        } catch (...) {
+            out += '!';
+            throw;
+        }
+    };
+    inner();
+    return nullptr;
+}
+
+static void *wait_for_ever(void *argument) {
+    auto &out = *static_cast<std::string *>(argument);
+    Trace a{out, 'x'};
+    std::string const text(100, 'y');
+    for (;;) sleep(1);
+    return nullptr;
+}
+
+static void unwinding() {
+    std::string out;
+    pthread_t t;
+    void *result;
+    pthread_create(&t, nullptr, leave_early, &out);
+    pthread_join(t, &result);
+    assert(result == &out && out == "c!ba");
+    pthread_create(&t, nullptr, wait_for_ever, &out);
+    std::this_thread::yield();
+    pthread_cancel(t);
+    pthread_join(t, &result);
+    assert(result == PTHREAD_CANCELED && (out == "c!bax" || out == "c!ba"));
+}
+
+struct Big {
+    long words[3];
+};
+static void big() {
+    std::atomic<Big> value{Big{{0, 0, 0}}};
+    each(3, [&](int) {
+        Big old = value.load();
+        while (!value.compare_exchange_strong(old, Big{{old.words[0] + 1, old.words[1] + 1, old.words[2] + 1}})) {
+        }
+        old = value.load(std::memory_order_acquire);
+        assert(old.words[0] == old.words[2] && old.words[0] > 0);
+    });
+    assert(value.load().words[1] == 3);
+    value.store(Big{{7, 8, 9}});
+    assert(value.exchange(Big{}).words[2] == 9);
+}
+
 static void output() {
     each(2, [](int i) { std::cout << "thread " << i << std::endl; });
 }
@@ -201,7 +266,7 @@ int main(int argc, char **argv) {
     static const std::pair<const char *, void (*)()> cases[] = {{"mutexes", mutexes}, {"conditions", conditions},
         {"timeouts", timeouts}, {"shared", shared}, {"futures", futures}, {"exceptions", exceptions},
         {"storage", storage}, {"statics", statics}, {"pointers", pointers}, {"detached", detached},
-        {"wide", wide}, {"output", output}};
+        {"wide", wide}, {"big", big}, {"unwinding", unwinding}, {"output", output}};
     for (auto &c : cases) {
         if (argc < 2) std::puts(c.first);
         else if (std::strcmp(argv[1], c.first) == 0) return c.second(), 0;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -9,7 +10,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -290,6 +297,159 @@ static void pipes(void) {
     close(ends[1]);
 }
 
+static void wait_readable(int how, int fd) {
+    if (how == 0) {
+        fd_set set;
+        FD_ZERO(&set);
+        FD_SET(fd, &set);
+        assert(select(fd + 1, &set, NULL, NULL, NULL) == 1 && FD_ISSET(fd, &set));
+    } else if (how == 1) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        assert(poll(&p, 1, -1) == 1 && p.revents == POLLIN);
+    } else if (how == 2) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        struct timespec const long_enough = {.tv_sec = 1000};
+        assert(ppoll(&p, 1, &long_enough, NULL) == 1);
+    } else {
+        int const e = epoll_create1(0);
+        struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+        assert(epoll_ctl(e, EPOLL_CTL_ADD, fd, &event) == 0);
+        memset(&event, 0, sizeof event);
+        assert(epoll_wait(e, &event, 1, -1) == 1 && event.data.fd == fd);
+        close(e);
+    }
+}
+static int pairs[4][2], bell;
+static void *selecting(void *i) {
+    char byte;
+    if ((long)i < 4) {
+        wait_readable((int)(long)i, pairs[(long)i][0]);
+        assert(recv(pairs[(long)i][0], &byte, 1, 0) == 1);
+        eventfd_write(bell, 1);
+    } else {
+        for (int k = 3; k >= 0; k--) assert(send(pairs[k][1], "x", 1, 0) == 1);
+        eventfd_t rung, sum = 0;
+        while (sum < 4) {
+            assert(eventfd_read(bell, &rung) == 0);
+            sum += rung;
+        }
+    }
+    return NULL;
+}
+static void selects(void) {
+    bell = eventfd(0, 0);
+    for (int k = 0; k < 4; k++) assert(socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[k]) == 0);
+    each(5, selecting);
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(pairs[0][0], &set);
+    struct timeval soon = {.tv_usec = 1000};
+    assert(select(pairs[0][0] + 1, &set, NULL, NULL, &soon) == 0 && !FD_ISSET(pairs[0][0], &set));
+    for (int k = 0; k < 4; k++) close(pairs[k][0]), close(pairs[k][1]);
+    close(bell);
+}
+
+static atomic_int usr1_calls, usr2_calls;
+static void count_usr(int s) { atomic_fetch_add(s == SIGUSR1 ? &usr1_calls : &usr2_calls, 1); }
+static void *masked(void *unused) {
+    sigset_t set, old;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, &old);
+    assert(!sigismember(&old, SIGUSR1));
+    pthread_barrier_wait(&barrier);
+    int s;
+    assert(sigwait(&set, &s) == 0 && s == SIGUSR1);
+    assert(atomic_load(&usr1_calls) == 0);
+    return unused;
+}
+static void *unmasked(void *unused) {
+    sigset_t now;
+    pthread_barrier_wait(&barrier);
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    assert(!sigismember(&now, SIGUSR1));
+    return unused;
+}
+static void masks(void) {
+    pthread_t a, b;
+    pthread_barrier_init(&barrier, NULL, 3);
+    signal(SIGUSR1, count_usr);
+    signal(SIGUSR2, count_usr);
+    pthread_create(&a, NULL, masked, NULL);
+    pthread_create(&b, NULL, unmasked, NULL);
+    pthread_barrier_wait(&barrier);
+    pthread_kill(a, SIGUSR1);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    // Blocked, pending, then delivered.
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    raise(SIGUSR2);
+    assert(usr2_calls == 0);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    assert(usr2_calls == 1 && usr1_calls == 0);
+}
+
+static char *before;
+static void *mapping(void *i) {
+    for (int k = 0; k < 3; k++) {
+        char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert(page != MAP_FAILED && page[0] == 0 && page[8191] == 0);
+        memset(page, 1 + (int)(long)i, 8192);
+        sched_yield();
+        assert(page[100] == 1 + (long)i);
+        page = mremap(page, 8192, 16384, MREMAP_MAYMOVE);
+        assert(page != MAP_FAILED && page[8191] == 1 + (long)i && page[8192] == 0);
+        if (k < 2) assert(munmap(page, 16384) == 0);
+    }
+    return NULL;
+}
+static void maps(void) {
+    before = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    before[0] = 5;
+    each(3, mapping);
+    assert(before[0] == 5);
+    before[0] = 6;
+    assert(munmap(before, 4096) == 0);
+}
+
+// What an execution leaves behind must not reach the next: descriptors, mappings, memory, handlers.
+static long lines_of(const char *path) {
+    long lines = 0;
+    char text[4096];
+    int const fd = open(path, O_RDONLY);
+    for (ssize_t n; (n = read(fd, text, sizeof text)) > 0;)
+        for (ssize_t k = 0; k < n; k++) lines += text[k] == '\n';
+    close(fd);
+    return lines;
+}
+static long resident(void) {
+    long size = 0, pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert(f && fscanf(f, "%ld %ld", &size, &pages) == 2);
+    fclose(f);
+    return pages * 4096;
+}
+static void *litter(void *unused) {
+    char *block = malloc(100000);
+    memset(block, 1, 100000);
+    assert(open("/dev/null", O_RDONLY) < 20);
+    assert(dup(0) < 20);
+    memset(mmap(NULL, 1 << 17, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, 1 << 17);
+    signal(SIGUSR1, handler);
+    return unused;
+}
+static void leaks(void) {
+    struct sigaction action;
+    sigaction(SIGUSR1, NULL, &action);
+    each(3, litter);
+    assert(action.sa_handler == SIG_DFL);
+    assert(resident() < 64 << 20);
+    assert(lines_of("/proc/self/maps") < 300);
+}
+
 static void *many(void *i) {
     char *block = malloc(100 + (long)i);
     memset(block, 1, 100);
@@ -330,7 +490,7 @@ int main(int argc, char **argv) {
         {"timeouts", timeouts}, {"rwlocks", rwlocks}, {"barriers", barriers}, {"semaphores", semaphores},
         {"spinlocks", spinlocks}, {"onces", onces}, {"storage", storage}, {"detach", detach}, {"exits", exits},
         {"forks", forks}, {"signals", signalling}, {"pipes", pipes}, {"crowds", crowds}, {"nests", nests},
-        {"sleeps", sleeps}};
+        {"sleeps", sleeps}, {"selects", selects}, {"masks", masks}, {"maps", maps}, {"leaks", leaks}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (argc < 2) puts(cases[i].name);
         else if (strcmp(argv[1], cases[i].name) == 0) return cases[i].run(), 0;

@@ -45,6 +45,9 @@ enum Verb {
 
 fn main() -> ExitCode {
     end_quietly_on_closed_pipe();
+    if let Some((language, arguments)) = verb::cc::called() {
+        return verb::cc::run_compiler(&arguments, language);
+    }
     let cli = Cli::parse();
     match cli.verb {
         Verb::Verify(args) => verb::verify::run(&args, &cli.options),

@@ -26,9 +26,15 @@ fn directory() -> PathBuf {
 }
 
 fn build(source: &Path, name: &str) -> PathBuf {
+    build_with(source, name, &[])
+}
+
+fn build_with(source: &Path, name: &str, flags: &[&str]) -> PathBuf {
     let program = directory().join(name);
     let verb = if source.extension().is_some_and(|extension| extension == "cpp") { "c++" } else { "cc" };
-    let status = Command::new(PORF).args([verb, "-O1", "-w"]).arg(source).arg("-o").arg(&program).status();
+    let mut command = Command::new(PORF);
+    command.args([verb, "-O1", "-w"]).args(flags).arg(source).arg("-o").arg(&program);
+    let status = command.status();
     assert!(status.expect("porf runs").success(), "{} does not compile", source.display());
     program
 }
@@ -81,13 +87,22 @@ fn known_bugs_are_found_as_often_as_promised() {
     }
 }
 
-fn threads(name: &str, source: &str) {
-    let program = build(&corpus().join("threads").join(source), name);
-    let listing = Command::new(&program).output().expect("the program runs by itself");
+/// Every case of the program does the same natively and in every execution under the sampler.
+fn threads(name: &str, source: &str, flags: &[&str]) {
+    let source = corpus().join("threads").join(source);
+    let is_cxx = source.extension().is_some_and(|extension| extension == "cpp");
+    let native = directory().join(format!("{name}_native"));
+    let mut command = Command::new(if is_cxx { "g++" } else { "gcc" });
+    command.args(["-O1", "-w", "-pthread"]).args(flags).arg(&source).arg("-o").arg(&native);
+    assert!(command.arg("-latomic").status().expect("gcc runs").success(), "{name} does not compile");
+    let program = build_with(&source, name, flags);
+    let listing = Command::new(&native).output().expect("the program runs by itself");
     let executions = expected()["threads"][name]["executions"].as_integer().expect("a number").to_string();
     let cases = String::from_utf8(listing.stdout).expect("names");
     assert!(cases.lines().count() >= 5);
     for case in cases.lines() {
+        let alone = Command::new(&native).arg(case).output().expect("the program runs by itself");
+        assert!(alone.status.success(), "{name} {case} natively: {alone:?}");
         let report = sample(&program, &["--executions", &executions], &[case]);
         assert_eq!(report["verdict"], "safe", "{name} {case}: {report}");
         assert_eq!(report["executions"].to_string(), executions, "{name} {case}");
@@ -96,17 +111,22 @@ fn threads(name: &str, source: &str) {
 
 #[test]
 fn posix_threads_behave_as_natively() {
-    threads("posix", "posix.c");
+    threads("posix", "posix.c", &[]);
 }
 
 #[test]
 fn c11_threads_behave_as_natively() {
-    threads("c11", "c11.c");
+    threads("c11", "c11.c", &[]);
 }
 
 #[test]
 fn cxx_threads_behave_as_natively() {
-    threads("cxx", "cxx.cpp");
+    threads("cxx", "cxx.cpp", &[]);
+}
+
+#[test]
+fn cxx20_threads_behave_as_natively() {
+    threads("cxx20", "cxx20.cpp", &["-std=c++20"]);
 }
 
 #[test]
@@ -234,4 +254,143 @@ fn pct_finds_the_seqlock_bug_too() {
     let program = build(&corpus().join("bugs/seqlock.c"), "seqlock_pct");
     let report = sample(&program, &["--executions", "2000", "--scheduler", "pct"], &[]);
     assert_eq!(report["verdict"], "violated");
+}
+
+#[test]
+fn a_pct_execution_is_a_function_of_its_seed() {
+    let program = build(&corpus().join("bugs/seqlock.c"), "seqlock_pct_seed");
+    for isolation in ["in-process", "fork"] {
+        let options = ["--scheduler", "pct", "--isolation", isolation];
+        let all = sample(&program, &[&options[..], &["--executions", "400"]].concat(), &[]);
+        let seed = all["findings"][0]["first_seed"].to_string();
+        let one = sample(&program, &[&options[..], &["--executions", "1", "--seed", &seed]].concat(), &[]);
+        assert_eq!(one["violating"], 1, "the seed {seed} of a finding shows it at once");
+    }
+}
+
+#[test]
+fn a_witness_is_replayed() {
+    let program = build(&corpus().join("bugs/rwlock.c"), "rwlock_witness");
+    let witness = directory().join("rwlock.witness");
+    for scheduler in ["random", "pct"] {
+        let path = witness.to_str().expect("a path");
+        let options = ["--scheduler", scheduler, "--executions", "500", "--witness", path];
+        let all = sample(&program, &options, &[]);
+        let output =
+            Command::new(PORF).args(["replay", "--format", "json", path]).output().expect("porf runs");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(report["executions"], 1);
+        let seen = |report: &Value| report["findings"][0]["message"].clone();
+        assert_eq!(seen(&report), seen(&all));
+    }
+    std::fs::write(&witness, r#"{"schema": 1, "kind": "witness", "command": "sample"}"#).expect("writable");
+    let output = Command::new(PORF).arg("replay").arg(&witness).output().expect("porf runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("names no program"));
+}
+
+#[test]
+fn annotations_order_and_silence() {
+    let declarations = "void __tsan_acquire(void *); void __tsan_release(void *);\n\
+        void AnnotateHappensBefore(const char *, int, void *); void AnnotateHappensAfter(const char *, int, void *);\n\
+        void AnnotateBenignRaceSized(const char *, int, void *, long, const char *);\n\
+        void AnnotateIgnoreWritesBegin(const char *, int); void AnnotateIgnoreWritesEnd(const char *, int);\n\
+        int d, e; atomic_int f;";
+    let store = "atomic_store_explicit(&f, 1, memory_order_relaxed);";
+    let load = "atomic_load_explicit(&f, memory_order_relaxed)";
+    let silent = [
+        (
+            format!("d = 1; __tsan_release(&f); {store}"),
+            format!("if ({load}) {{ __tsan_acquire(&f); d++; }}"),
+        ),
+        (
+            format!("d = 1; AnnotateHappensBefore(\"\", 0, &e); {store}"),
+            format!("if ({load}) {{ AnnotateHappensAfter(\"\", 0, &e); d++; }}"),
+        ),
+        (
+            "AnnotateBenignRaceSized(\"\", 0, &d, 4, \"\"); d = 1;".into(),
+            "AnnotateBenignRaceSized(\"\", 0, &d, 4, \"\"); d = 2;".into(),
+        ),
+        (
+            "AnnotateIgnoreWritesBegin(\"\", 0); d = 1; AnnotateIgnoreWritesEnd(\"\", 0);".into(),
+            "d = 2;".into(),
+        ),
+    ];
+    for (index, (first, second)) in silent.into_iter().enumerate() {
+        let program = build_text(&format!("annotated{index}"), &two(declarations, &first, &second));
+        let report = sample(&program, &["--executions", "200"], &[]);
+        assert_eq!(report["verdict"], "safe", "{index}: {report}");
+    }
+    // The same without, and after the end of the stretch.
+    check(
+        "unannotated",
+        &two(declarations, &format!("d = 1; {store}"), &format!("if ({load}) d++;")),
+        "race",
+        "",
+    );
+    let after = "AnnotateIgnoreWritesBegin(\"\", 0); AnnotateIgnoreWritesEnd(\"\", 0); d = 1;";
+    check("after_ignoring", &two(declarations, after, "d = 2;"), "race", "");
+}
+
+#[test]
+fn wide_atomics_of_clang_are_seen() {
+    if Command::new("clang").arg("--version").output().is_err() {
+        eprintln!("skipped: no clang");
+        return;
+    }
+    let globals = "typedef struct { long a, b; } pair; _Atomic pair p; int d;";
+    let publish = "d = 1; atomic_store_explicit(&p, ((pair){1, 2}), memory_order_release);";
+    let consume =
+        "pair q = atomic_load_explicit(&p, memory_order_acquire); if (q.b == 2) d++; else if (q.a) abort();";
+    let weak = consume.replace("acquire", "relaxed");
+    for (name, second, verdict) in [("wide_ordered", consume, "safe"), ("wide_racy", &weak, "violated")] {
+        let path = directory().join(format!("{name}.c"));
+        std::fs::write(&path, two(globals, publish, second)).expect("the target directory is writable");
+        let program = directory().join(name);
+        let status = Command::new(PORF)
+            .env("PORF_CC", "clang")
+            .args(["cc", "-w"])
+            .arg(&path)
+            .arg("-o")
+            .arg(&program)
+            .status();
+        assert!(status.expect("porf runs").success());
+        let report = sample(&program, &["--executions", "300"], &[]);
+        assert_eq!(report["verdict"], verdict, "{name}: {report}");
+        assert!(report["distinct"].as_u64() > Some(1), "the atomics are not seen: {report}");
+    }
+}
+
+#[test]
+fn memory_mapped_again_has_no_past() {
+    // Each thread maps, writes and unmaps; the kernel gives out the same address again.
+    let body = "char *p = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); p[0] = 1;\n\
+        atomic_fetch_add_explicit(&x, 1, memory_order_relaxed); munmap(p, 4096);";
+    let source = format!("#include <sys/mman.h>\n{}", two("atomic_int x;", body, body));
+    let report = sample(&build_text("mapped", &source), &["--executions", "200"], &[]);
+    assert_eq!(report["verdict"], "safe", "{report}");
+}
+
+#[test]
+fn allocation_does_not_gather_in_one_execution() {
+    // Nodes with atomics that come and go: what is known of them must go too.
+    let body = "for (int i = 0; i < 60000; i++) { atomic_long *n = malloc(64); atomic_store(n, i); atomic_load(n + 1); free(n); }";
+    let program = build_text("nodes", &two("", body, ""));
+    let report = sample(&program, &["--executions", "1", "--max-events", "10000000"], &[]);
+    assert_eq!(report["verdict"], "safe", "{report}");
+    let megabytes = report["peak_memory_bytes"].as_u64().expect("a number") >> 20;
+    assert!(megabytes < 200, "{megabytes} MB for 60,000 short-lived nodes");
+}
+
+#[test]
+fn executions_leave_nothing_behind() {
+    let program = build(&corpus().join("threads/posix.c"), "posix_leaks");
+    let peak = |executions: &str| {
+        let report = sample(&program, &["--executions", executions], &["leaks"]);
+        assert_eq!(report["verdict"], "safe", "{report}");
+        report["peak_memory_bytes"].as_u64().expect("a number")
+    };
+    let (few, many) = (peak("50"), peak("2000"));
+    assert!(many < few + (1 << 20), "{few} bytes after 50 executions, {many} after 2,000");
 }

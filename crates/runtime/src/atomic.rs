@@ -144,12 +144,8 @@ pub fn forget(address: usize, size: usize) {
 pub unsafe fn check(location: LocationId, kind: Kind, now: u32) {
     // SAFETY: called while running.
     let w = unsafe { world() };
-    let look = w.detector.place(location.0).touch(
-        w.current,
-        now,
-        short_pc(caller()),
-        kind == Kind::AtomicWrite,
-    );
+    let look =
+        w.detector.place(location.0).touch(w.current, now, short_pc(caller()), kind == Kind::AtomicWrite);
     w.refresh();
     if look || w.watch.is_some() {
         look_closely(location, kind, now);
@@ -365,10 +361,10 @@ entry! { __tsan_atomic_thread_fence => thread_fence; __tsan_atomic_signal_fence 
 
 macro_rules! atomics {
     ($($bits:ident $ty:ty, $load:ident $store:ident $exchange:ident $add:ident $sub:ident $and:ident $or:ident $xor:ident $nand:ident $strong:ident $weak:ident $val:ident;)*) => {$(
-        mod $bits {
+        pub mod $bits {
             use super::*;
             const SIZE: usize = size_of::<$ty>();
-            type T = $ty;
+            pub type T = $ty;
             pub unsafe extern "C" fn load(a: usize, mo: i32) -> T { unsafe { any_load(a, SIZE, mo) as T } }
             pub unsafe extern "C" fn store(a: usize, v: T, mo: i32) { unsafe { any_store(a, SIZE, v as u128, mo) } }
             pub unsafe extern "C" fn exchange(a: usize, v: T, mo: i32) -> T { unsafe { any_update(a, SIZE, mo, |_| v as u128) as T } }

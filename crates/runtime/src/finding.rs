@@ -27,6 +27,10 @@ pub struct Watch {
 #[cold]
 pub fn conflict(w: &mut World, address: usize, size: usize, access: Kind, pc: usize, earlier: Conflict) {
     let what = if earlier.kind == Kind::Free { kind::USE_AFTER_FREE } else { kind::RACE };
+    if what == kind::RACE && w.benign.iter().any(|range| address < range.end && range.start < address + size)
+    {
+        return;
+    }
     let earlier_pc = long_pc(earlier.pc);
     let mut pcs = [pc as u64, earlier_pc as u64];
     pcs.sort_unstable();

@@ -112,13 +112,28 @@ pub unsafe fn allocate(size: usize) -> usize {
     }
 }
 
-unsafe fn forget(start: usize, length: usize) {
+/// The memory is new: what was done to it before is over.
+pub fn forget(start: usize, length: usize) {
     crate::atomic::forget(start, length);
     shadow::for_each(start, length, |cell, _| {
         // SAFETY: a cell of the shadow.
         unsafe {
             let sync = world::world().detector.forget(&mut *cell);
             world::world().free_sync(sync);
+        }
+    });
+}
+
+/// The memory was freed: what was known of objects in it can go, not that it was freed.
+fn retire(start: usize, length: usize) {
+    crate::atomic::forget(start, length);
+    shadow::for_each(start, length, |cell, mask| {
+        if mask == 15 {
+            // SAFETY: a cell of the shadow; running.
+            unsafe {
+                let sync = world::world().detector.retire(&mut *cell);
+                world::world().free_sync(sync);
+            }
         }
     });
 }
@@ -152,6 +167,7 @@ unsafe fn release(block: usize) {
         let size = (*head).size as usize;
         if is_running() {
             plain::range(block, size.clamp(1, MARKED), Kind::Free, caller());
+            retire(block, size.clamp(1, MARKED));
         }
         (*head).state = FREED;
         (*head).next = 0;

@@ -48,8 +48,48 @@ patient!(write_inner write(fd, libc::POLLOUT, buffer: usize, count: usize) -> is
 patient!(recv_inner recv(fd, libc::POLLIN, buffer: usize, count: usize, flags: i32) -> isize);
 patient!(recvmsg_inner recvmsg(fd, libc::POLLIN, message: usize, flags: i32) -> isize);
 patient!(recvfrom_inner recvfrom(fd, libc::POLLIN, buffer: usize, count: usize, flags: i32, from: usize, length: usize) -> isize);
+patient!(writev_inner writev(fd, libc::POLLOUT, parts: usize, count: i32) -> isize);
+patient!(send_inner send(fd, libc::POLLOUT, buffer: usize, count: usize, flags: i32) -> isize);
+patient!(sendmsg_inner sendmsg(fd, libc::POLLOUT, message: usize, flags: i32) -> isize);
+patient!(sendto_inner sendto(fd, libc::POLLOUT, buffer: usize, count: usize, flags: i32, to: usize, length: u32) -> isize);
+patient!(eventfd_read_inner eventfd_read(fd, libc::POLLIN, value: usize) -> i32);
 patient!(accept_inner accept(fd, libc::POLLIN, address: usize, length: usize) -> i32);
 patient!(accept4_inner accept4(fd, libc::POLLIN, address: usize, length: usize, flags: i32) -> i32);
+
+/// Asks with `ready` (0 is not yet) until something is, virtual time has passed the deadline, or nobody
+/// else can do anything; then `ready` is asked with true, to really wait.
+fn until(waiting: &'static str, deadline: Option<u64>, mut ready: impl FnMut(bool) -> i32) -> i32 {
+    crate::atomic::tracked();
+    loop {
+        let answer = ready(false);
+        // SAFETY: running.
+        let w = unsafe { world() };
+        if answer != 0 || deadline.is_some_and(|deadline| w.time >= deadline) {
+            return answer;
+        }
+        if w.runnable.len() > 1 {
+            give_way();
+            continue;
+        }
+        match (deadline, w.next_deadline) {
+            (None, u64::MAX) => return ready(true),
+            (deadline, next) => {
+                crate::world::block(waiting, Some(deadline.unwrap_or(u64::MAX).min(next)));
+            }
+        }
+        crate::thread::test_cancel();
+    }
+}
+
+/// The virtual time after so many milliseconds; negative is never.
+fn after(milliseconds: i32) -> Option<u64> {
+    // SAFETY: running.
+    (milliseconds >= 0).then(|| unsafe { world() }.time + milliseconds as u64 * 1_000_000)
+}
+
+unsafe fn after_timespec(time: *const libc::timespec) -> Option<u64> {
+    (!time.is_null()).then(|| unsafe { crate::time::deadline_after(time) })
+}
 
 unsafe extern "C" fn poll_inner(list: usize, count: u64, timeout: i32) -> i32 {
     // SAFETY: the caller's list.
@@ -57,25 +97,127 @@ unsafe extern "C" fn poll_inner(list: usize, count: u64, timeout: i32) -> i32 {
         if !is_running() {
             return real!(poll(l: usize = list, n: u64 = count, t: i32 = timeout) -> i32);
         }
-        let deadline = (timeout >= 0).then(|| world().time + timeout as u64 * 1_000_000);
-        loop {
-            let ready = real!(poll(l: usize = list, n: u64 = count, t: i32 = 0) -> i32);
-            let w = world();
-            if ready != 0 || deadline.is_some_and(|deadline| w.time >= deadline) {
-                return ready;
-            }
-            if w.runnable.len() > 1 {
-                give_way();
-                continue;
-            }
-            match (deadline, w.next_deadline) {
-                (None, u64::MAX) => return real!(poll(l: usize = list, n: u64 = count, t: i32 = -1) -> i32),
-                (deadline, next) => {
-                    let until = deadline.unwrap_or(u64::MAX).min(next);
-                    crate::world::block("in poll", Some(until));
+        until(
+            "in poll",
+            after(timeout),
+            |wait| real!(poll(l: usize = list, n: u64 = count, t: i32 = if wait { -1 } else { 0 }) -> i32),
+        )
+    }
+}
+
+/// The signal mask is ignored while others run.
+unsafe extern "C" fn ppoll_inner(list: usize, count: u64, time: *const libc::timespec, mask: usize) -> i32 {
+    // SAFETY: the caller's list.
+    unsafe {
+        if !is_running() {
+            return real!(ppoll(l: usize = list, n: u64 = count, t: *const libc::timespec = time, m: usize = mask) -> i32);
+        }
+        until(
+            "in poll",
+            after_timespec(time),
+            |wait| real!(poll(l: usize = list, n: u64 = count, t: i32 = if wait { -1 } else { 0 }) -> i32),
+        )
+    }
+}
+
+type Sets = [*mut libc::fd_set; 3];
+
+/// A select that keeps the caller's sets until something is ready.
+unsafe fn select_until(count: i32, sets: Sets, deadline: Option<u64>) -> i32 {
+    // SAFETY: the caller's sets; the copies are locals.
+    unsafe {
+        until("in select", deadline, |wait| {
+            let mut copies: [libc::fd_set; 3] = std::mem::zeroed();
+            let mut pointers: Sets = [std::ptr::null_mut(); 3];
+            for ((copy, pointer), &set) in copies.iter_mut().zip(&mut pointers).zip(&sets) {
+                if !set.is_null() {
+                    *copy = *set;
+                    *pointer = copy;
                 }
             }
+            let mut none = libc::timeval { tv_sec: 0, tv_usec: 0 };
+            let time = if wait { std::ptr::null_mut() } else { &raw mut none };
+            let [r, w, e] = pointers;
+            let ready = real!(select(n: i32 = count, r: *mut libc::fd_set = r, w: *mut libc::fd_set = w, e: *mut libc::fd_set = e, t: *mut libc::timeval = time) -> i32);
+            if ready > 0 {
+                for (copy, &set) in copies.iter().zip(&sets) {
+                    if !set.is_null() {
+                        *set = *copy;
+                    }
+                }
+            }
+            ready
+        })
+    }
+}
+
+/// Nothing was ready in time: the sets are empty.
+unsafe fn cleared(ready: i32, sets: Sets) -> i32 {
+    if ready == 0 {
+        for set in sets.into_iter().filter(|set| !set.is_null()) {
+            // SAFETY: the caller's set.
+            unsafe { libc::FD_ZERO(set) };
         }
+    }
+    ready
+}
+
+unsafe extern "C" fn select_inner(
+    count: i32,
+    r: *mut libc::fd_set,
+    w: *mut libc::fd_set,
+    e: *mut libc::fd_set,
+    time: *mut libc::timeval,
+) -> i32 {
+    // SAFETY: the caller's sets and time.
+    unsafe {
+        if !is_running() {
+            return real!(select(n: i32 = count, r: *mut libc::fd_set = r, w: *mut libc::fd_set = w, e: *mut libc::fd_set = e, t: *mut libc::timeval = time) -> i32);
+        }
+        let deadline = (!time.is_null())
+            .then(|| world().time + (*time).tv_sec as u64 * 1_000_000_000 + (*time).tv_usec as u64 * 1000);
+        cleared(select_until(count, [r, w, e], deadline), [r, w, e])
+    }
+}
+
+unsafe extern "C" fn pselect_inner(
+    count: i32,
+    r: *mut libc::fd_set,
+    w: *mut libc::fd_set,
+    e: *mut libc::fd_set,
+    time: *const libc::timespec,
+    mask: usize,
+) -> i32 {
+    // SAFETY: the caller's sets and time.
+    unsafe {
+        if !is_running() {
+            return real!(pselect(n: i32 = count, r: *mut libc::fd_set = r, w: *mut libc::fd_set = w, e: *mut libc::fd_set = e, t: *const libc::timespec = time, m: usize = mask) -> i32);
+        }
+        cleared(select_until(count, [r, w, e], after_timespec(time)), [r, w, e])
+    }
+}
+
+unsafe extern "C" fn epoll_inner(fd: i32, events: usize, most: i32, timeout: i32) -> i32 {
+    // SAFETY: the caller's array.
+    unsafe {
+        if !is_running() {
+            return real!(epoll_wait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = timeout) -> i32);
+        }
+        until(
+            "in epoll_wait",
+            after(timeout),
+            |wait| real!(epoll_wait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = if wait { -1 } else { 0 }) -> i32),
+        )
+    }
+}
+
+unsafe extern "C" fn epoll_p_inner(fd: i32, events: usize, most: i32, timeout: i32, mask: usize) -> i32 {
+    // SAFETY: the caller's array.
+    unsafe {
+        if !is_running() {
+            return real!(epoll_pwait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = timeout, s: usize = mask) -> i32);
+        }
+        epoll_inner(fd, events, most, timeout)
     }
 }
 
@@ -106,5 +248,8 @@ unsafe extern "C" fn wait_inner(status: usize) -> i32 {
 entry! {
     read => read_inner; readv => readv_inner; write => write_inner; recv => recv_inner; recvmsg => recvmsg_inner;
     recvfrom => recvfrom_inner; accept => accept_inner; accept4 => accept4_inner; poll => poll_inner;
+    ppoll => ppoll_inner; select => select_inner; pselect => pselect_inner; epoll_wait => epoll_inner;
+    epoll_pwait => epoll_p_inner; writev => writev_inner; send => send_inner; sendmsg => sendmsg_inner;
+    sendto => sendto_inner; eventfd_read => eventfd_read_inner;
     waitpid => waitpid_inner; wait => wait_inner;
 }

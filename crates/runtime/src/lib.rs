@@ -15,6 +15,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(clippy::missing_safety_doc, reason = "every exported function is the C function of that name")]
 
+mod annotate;
 mod atomic;
 mod call;
 mod cxx;
@@ -24,15 +25,19 @@ mod futex;
 mod heap;
 mod io;
 mod lend;
+mod libatomic;
 mod lock;
+mod maps;
 mod memory;
 mod plain;
 mod process;
 mod repeat;
 mod shadow;
+mod signal;
 mod sync;
 mod sys;
 mod thread;
 mod time;
+mod unwind;
 mod wait;
 mod world;

@@ -9,7 +9,7 @@ use crate::call::caller;
 use crate::entry;
 use crate::finding;
 use crate::shadow;
-use crate::world::{HOT, IDLE, PENDING, RUNNING, Step, visible, world};
+use crate::world::{HOT, IDLE, IGNORING, PENDING, RUNNING, Step, visible, world};
 use porf_sample::Order;
 use porf_sample::race::{Access, Cell, Kind};
 
@@ -42,10 +42,12 @@ unsafe fn access<const SIZE: usize, const WRITE: bool>(address: usize) {
     unsafe {
         let hot = &*HOT.get();
         if hot.state != RUNNING {
-            if hot.state == IDLE {
+            if hot.state == PENDING {
+                complete_pending();
+            }
+            if (*HOT.get()).state != RUNNING {
                 return;
             }
-            complete_pending();
         }
         match SIZE {
             1 | 2 | 4 if (address & 3) + SIZE <= 4 => {
@@ -134,7 +136,7 @@ pub unsafe fn complete_pending() {
     // SAFETY: called while running.
     unsafe {
         let w = world();
-        (*HOT.get()).state = RUNNING;
+        (*HOT.get()).state = if w.fiber().ignoring > 0 { IGNORING } else { RUNNING };
         match std::mem::take(&mut w.pending) {
             Pending::Nothing => {}
             Pending::Restore { address, size, value } => atomic::write_native(address, size, value),
@@ -282,9 +284,3 @@ entry! {
     __tsan_vptr_update => vptr_update; __tsan_vptr_read => read8;
     __tsan_memcpy => memory_copy; __tsan_memmove => memory_copy; __tsan_memset => memory_set;
 }
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __tsan_ignore_thread_begin() {}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __tsan_ignore_thread_end() {}

@@ -9,8 +9,9 @@ use crate::finding;
 use crate::heap;
 use crate::lend;
 use crate::process::{self, Outcome};
+use crate::signal::Dispositions;
 use crate::sys;
-use crate::world::{self, Fiber, world};
+use crate::world::{self, Choice, Fiber, world};
 use porf_sample::protocol::{HASH_SLOTS, execution_seed};
 use std::sync::atomic::Ordering;
 
@@ -25,6 +26,8 @@ pub enum Mode {
 /// Copying more than this back costs more than a fork.
 const IN_PROCESS_LIMIT: usize = 4 << 20;
 const LENDERS: usize = 8;
+/// The seed of the execution that only shows how long executions are.
+const CALIBRATION_SEED: u64 = 0;
 const CONTROLLER_STACK: usize = 1 << 20;
 
 /// The first thread is about to be created: executions start here. Returns once per execution.
@@ -35,6 +38,8 @@ pub fn begin() {
         w.fibers.push(Fiber::new());
     }
     w.fibers[0].fs = fiber::fs_base();
+    w.fibers[0].mask = crate::signal::current();
+    w.benign_before = w.benign.len();
     w.fiber_count = 1;
     lend::lend(w, LENDERS);
     if !process::is_sampling() {
@@ -103,6 +108,17 @@ impl Plan {
             w.is_replay = true;
             return Some(seed);
         }
+        if let Choice::Pct(pct) = &mut w.scheduler {
+            // One execution, always the same, tells how long they are.
+            // SAFETY: mapped for the life of the process.
+            let progress = unsafe { &(*w.shared).progress };
+            let steps = progress.pct_steps.load(Ordering::Relaxed);
+            if steps == 0 {
+                w.is_replay = true;
+                return Some(CALIBRATION_SEED);
+            }
+            pct.expect(steps, progress.pct_loads.load(Ordering::Relaxed));
+        }
         w.is_replay = false;
         let found = w.shared().progress.finding_count.load(Ordering::Relaxed) > 0;
         if self.next == self.total || (options.stop_at_first != 0 && found) {
@@ -129,6 +145,13 @@ fn account() {
     // SAFETY: between executions.
     let w = unsafe { world() };
     let shared = w.shared();
+    if let Choice::Pct(pct) = &w.scheduler
+        && shared.progress.pct_steps.load(Ordering::Relaxed) == 0
+    {
+        let (steps, loads) = pct.length();
+        shared.progress.pct_loads.store(loads, Ordering::Relaxed);
+        shared.progress.pct_steps.store(steps.max(1), Ordering::Relaxed);
+    }
     if w.is_replay {
         if let Some(watch) = w.watch.take() {
             // The access did not come again (a program that is not a function of its seed): one frame must do.
@@ -180,10 +203,13 @@ extern "C" fn control(_: usize) -> ! {
     unsafe {
         let mut plan = Plan { next: 0, total: world().shared().options.executions };
         let files = Files::note();
+        let signals = Dispositions::note();
         let mut snapshot = Snapshot::take(world().fibers[0].context);
         let main = world().fibers[0].context;
         while let Some(seed) = plan.next() {
             files.restore();
+            signals.restore();
+            world().maps.undo();
             snapshot.restore();
             world::begin(seed);
             fiber::set_fs_base(world().fibers[0].fs);
@@ -191,6 +217,7 @@ extern "C" fn control(_: usize) -> ! {
             fiber::porf_switch(save, main);
             if world().outcome == Outcome::Starved {
                 plan.again();
+                world().maps.undo();
                 snapshot.restore();
                 let more = world().lenders.len();
                 lend::lend(world(), more);
@@ -421,6 +448,9 @@ fn fork_executions() {
             {}
             let w = world();
             let watch = w.watch.take();
+            // A child that died before it could tell.
+            let _ =
+                w.shared().progress.pct_steps.compare_exchange(0, 64, Ordering::Relaxed, Ordering::Relaxed);
             if w.is_replay {
                 if let Some(watch) = watch
                     && w.shared().findings[watch.finding].complete == 0

@@ -6,14 +6,15 @@ use crate::fiber;
 use crate::real;
 use crate::repeat;
 use crate::sys::{self, Global};
+use crate::unwind::leave;
 use crate::world::{Fiber, State, Step, block, give_way, is_running, run_other, visible, world};
 use libc::{EDEADLK, EINVAL, ESRCH, pthread_t};
 use std::ffi::c_void;
 
 #[derive(Clone, Copy)]
 pub enum Start {
-    Posix(extern "C-unwind" fn(usize) -> usize),
-    C11(extern "C-unwind" fn(usize) -> i32),
+    Posix(extern "C" fn(usize) -> usize),
+    C11(extern "C" fn(usize) -> i32),
 }
 
 const STACK: usize = 8 << 20;
@@ -49,9 +50,11 @@ fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool) {
     debug_assert_eq!(thread as usize, index);
     w.fiber_count += 1;
     let fs = w.lenders[lender].fs;
+    let mask = w.fiber().mask;
     let fiber = &mut w.fibers[index];
     fiber.reset();
     fiber.fs = fs;
+    fiber.mask = mask;
     fiber.lender = lender;
     fiber.start = Some(start);
     fiber.argument = argument;
@@ -69,7 +72,7 @@ fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool) {
 }
 
 extern "C" fn run(index: usize) -> ! {
-    deliver();
+    crate::signal::deliver();
     // SAFETY: running, as this fiber.
     let (start, argument) = unsafe {
         let fiber = &world().fibers[index];
@@ -83,7 +86,7 @@ extern "C" fn run(index: usize) -> ! {
 }
 
 /// Ends the running thread.
-fn finish(result: usize) -> ! {
+pub fn finish(result: usize) -> ! {
     run_destructors();
     visible(Step::Other);
     // SAFETY: running.
@@ -143,7 +146,7 @@ fn run_destructors() {
     }
 }
 
-fn find(thread: pthread_t) -> Option<usize> {
+pub fn find(thread: pthread_t) -> Option<usize> {
     // SAFETY: running.
     let w = unsafe { world() };
     (0..w.fiber_count).rev().find(|&index| {
@@ -206,7 +209,7 @@ fn answer(result: Result<usize, i32>, out: *mut usize) -> i32 {
 unsafe extern "C" fn posix_create(
     out: *mut pthread_t,
     attr: *const libc::pthread_attr_t,
-    start: extern "C-unwind" fn(usize) -> usize,
+    start: extern "C" fn(usize) -> usize,
     argument: usize,
 ) -> i32 {
     let mut detached = 0;
@@ -283,21 +286,7 @@ unsafe extern "C" fn posix_exit(result: usize) -> ! {
     leave(result)
 }
 
-/// Runs the cleanup handlers, then ends the thread.
-fn leave(result: usize) -> ! {
-    // SAFETY: running.
-    let fiber = unsafe { world() }.fiber();
-    fiber.result = result;
-    if let Some(buffer) = fiber.cleanups.pop() {
-        // SAFETY: a jump buffer that the program filled in a function still active.
-        unsafe { siglongjmp(buffer, 1) };
-    }
-    finish(result)
-}
-
 unsafe extern "C" {
-    #[link_name = "_longjmp"]
-    fn siglongjmp(buffer: usize, value: i32) -> !;
     fn pthread_attr_getdetachstate(attr: *const libc::pthread_attr_t, state: *mut i32) -> i32;
 }
 
@@ -358,36 +347,6 @@ pub fn test_cancel() {
     if fiber.cancelled && !fiber.cancel_disabled {
         fiber.cancelled = false;
         leave(CANCELED);
-    }
-}
-
-unsafe extern "C" fn posix_kill(thread: pthread_t, signal: i32) -> i32 {
-    if !is_running() {
-        return unsafe { real!(pthread_kill(t: pthread_t = thread, s: i32 = signal) -> i32) };
-    }
-    let Some(index) = find(thread) else { return ESRCH };
-    if signal == 0 {
-        return 0;
-    }
-    // SAFETY: running.
-    let w = unsafe { world() };
-    w.fibers[index].pending_signals.push(signal);
-    if index == w.current as usize {
-        deliver();
-    }
-    0
-}
-
-/// Raises the signals sent to the thread that now runs.
-pub fn deliver() {
-    // SAFETY: running.
-    while let Some(signal) = unsafe { world() }.fiber().pending_signals.pop() {
-        // SAFETY: sends to this very thread.
-        unsafe {
-            let process = sys::syscall(libc::SYS_getpid, [0; 6]) as usize;
-            let thread = sys::syscall(libc::SYS_gettid, [0; 6]) as usize;
-            sys::syscall(libc::SYS_tgkill, [process, thread, signal as usize, 0, 0, 0]);
-        }
     }
 }
 
@@ -474,7 +433,7 @@ unsafe extern "C" fn set_specific(key: u32, value: usize) -> i32 {
 
 unsafe extern "C" fn c11_create(
     out: *mut pthread_t,
-    start: extern "C-unwind" fn(usize) -> i32,
+    start: extern "C" fn(usize) -> i32,
     argument: usize,
 ) -> i32 {
     if !crate::world::is_initialised() {
@@ -520,7 +479,7 @@ entry! {
     pthread_detach => posix_detach; pthread_exit => posix_exit; pthread_cancel => posix_cancel;
     pthread_setcancelstate => posix_setcancelstate; pthread_testcancel => posix_testcancel;
     __pthread_register_cancel => register_cancel; __pthread_unregister_cancel => unregister_cancel;
-    __pthread_unwind_next => unwind_next; pthread_kill => posix_kill;
+    __pthread_unwind_next => unwind_next;
     sched_yield => yield_now; pthread_yield => yield_now; thrd_yield => yield_now;
     pthread_key_create => key_create; pthread_key_delete => key_delete;
     pthread_getspecific => get_specific; pthread_setspecific => set_specific;

@@ -21,6 +21,8 @@ pub const IDLE: u32 = 0;
 pub const RUNNING: u32 = 1;
 /// Running, and a volatile access waits to be completed at the next callback.
 pub const PENDING: u32 = 2;
+/// Running, and the thread's plain accesses are not to be checked.
+pub const IGNORING: u32 = 3;
 
 pub struct Hot {
     pub state: u32,
@@ -98,6 +100,12 @@ pub struct Fiber {
     pub calls_top: usize,
     pub stack: usize,
     pub pending_signals: Vec<i32>,
+    /// The signals it blocks.
+    pub mask: crate::signal::Mask,
+    /// Depth of stretches whose plain accesses are not to be checked.
+    pub ignoring: i32,
+    /// The exception that ends the thread, see [`crate::unwind`].
+    pub exit: crate::unwind::Exit,
 }
 
 pub enum Choice {
@@ -148,6 +156,14 @@ pub struct World {
     pub sync_count: usize,
     pub free_syncs: Vec<u32>,
     pub recent: [crate::atomic::Recent; 256],
+    pub maps: crate::maps::Maps,
+    /// The execution changed what a signal does.
+    pub actions_changed: bool,
+    /// A thread of the execution changed the signals it blocks.
+    pub mask_changed: bool,
+    /// Bytes on which races are not reported; those up to the number were there from the beginning.
+    pub benign: Vec<std::ops::Range<usize>>,
+    pub benign_before: usize,
     pub steps: u64,
     pub max_steps: u64,
     /// The step at which to look at the limits again.
@@ -357,8 +373,12 @@ fn switch_to(next: u32) {
         w.current = next;
         w.fibers[old as usize].calls_top = (*hot).calls as usize;
         let to = &w.fibers[next as usize];
-        let (context, fs) = (to.context, to.fs);
+        let (context, fs, mask) = (to.context, to.fs, to.mask);
         (*hot).thread = next;
+        (*hot).state = if to.ignoring > 0 { IGNORING } else { RUNNING };
+        if mask != w.fibers[old as usize].mask {
+            crate::signal::adopt(mask);
+        }
         (*hot).calls = to.calls_top as *mut usize;
         (*hot).calls_limit = to.calls.as_ptr_range().end as *mut usize;
         w.refresh();
@@ -366,7 +386,7 @@ fn switch_to(next: u32) {
         fiber::set_fs_base(fs);
         fiber::porf_switch(save, context);
     }
-    crate::thread::deliver();
+    crate::signal::deliver();
 }
 
 /// Leaves the program for the controller, for good.
@@ -407,6 +427,11 @@ pub fn init(shared: *mut Shared) {
             sync_count: 0,
             free_syncs: Vec::new(),
             recent: crate::atomic::NOTHING_RECENT,
+            maps: crate::maps::Maps::default(),
+            actions_changed: false,
+            mask_changed: false,
+            benign: Vec::new(),
+            benign_before: 0,
             steps: 0,
             max_steps: options.max_steps,
             next_look: 0,
@@ -444,6 +469,7 @@ pub fn begin(seed: u64) {
     w.scheduler.begin(seed);
     w.free_syncs.clear();
     w.recent = crate::atomic::NOTHING_RECENT;
+    w.benign.truncate(w.benign_before);
     w.sync_count = 0;
     w.steps = 0;
     w.next_look = w.max_steps.min(4096);
@@ -494,6 +520,9 @@ impl Fiber {
             calls_top: 0,
             stack: 0,
             pending_signals: Vec::new(),
+            mask: 0,
+            ignoring: 0,
+            exit: crate::unwind::Exit::default(),
         }
     }
 
@@ -513,6 +542,7 @@ impl Fiber {
         self.destructors.clear();
         self.cleanups.clear();
         self.pending_signals.clear();
+        self.ignoring = 0;
         self.calls_top = self.calls.as_ptr() as usize;
     }
 }

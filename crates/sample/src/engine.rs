@@ -417,7 +417,8 @@ impl Engine {
         load_order: impl Fn(u128) -> Option<Order>,
     ) -> u32 {
         let history = &self.locations[location.0 as usize];
-        let allowed = |&store: &u32| history.is_tail(store) || load_order(history.store(store).value).is_some();
+        let allowed =
+            |&store: &u32| history.is_tail(store) || load_order(history.store(store).value).is_some();
         let stores = floor..history.len() as u32;
         let count = stores.clone().filter(allowed).count();
         let chosen = scheduler.pick_store(count);
@@ -468,9 +469,9 @@ impl Engine {
     fn note_read(&mut self, t: u32, location: LocationId, read: u32) {
         let store = self.locations[location.0 as usize].store(read);
         let pair = |thread: u32, clock: u32| u64::from(thread) << 32 | u64::from(clock);
-        let edge = [pair(t, self.now(t)), pair(store.thread, store.clock)].iter().fold(1u64, |hash, &part| {
-            (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-        });
+        let edge = [pair(t, self.now(t)), pair(store.thread, store.clock)]
+            .iter()
+            .fold(1u64, |hash, &part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
         self.reads_from = self.reads_from.wrapping_add(edge ^ (edge >> 31));
     }
 

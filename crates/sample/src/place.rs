@@ -78,7 +78,8 @@ impl Place {
 
     #[inline]
     fn last(&mut self, thread: u32, store: bool) -> &mut Last {
-        let index = match self.of_thread.get(thread, || self.touches.iter().position(|t| t.thread == thread)) {
+        let index = match self.of_thread.get(thread, || self.touches.iter().position(|t| t.thread == thread))
+        {
             Some(index) => index,
             None => {
                 self.touches.push(Touch { thread, ..Touch::default() });

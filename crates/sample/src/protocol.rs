@@ -83,6 +83,9 @@ pub struct Progress {
     pub attached: AtomicU32,
     /// Findings beyond the table.
     pub dropped: AtomicU32,
+    /// Steps and loads of the execution by which the PCT scheduler was set; 0 before it.
+    pub pct_steps: AtomicU64,
+    pub pct_loads: AtomicU64,
 }
 
 #[repr(C)]

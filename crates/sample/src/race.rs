@@ -148,6 +148,26 @@ impl Detector {
         sync
     }
 
+    /// The four bytes of the cell were freed, and no place covers them any more: only that matters from now
+    /// on. Returns what the runtime kept for a lock here, or 0.
+    pub fn retire(&mut self, cell: &mut Cell) -> u32 {
+        let Some(extension) = self.extension(cell) else { return 0 };
+        let Some((thread, clock, pc, kind)) = extension.writes[0] else { return 0 };
+        debug_assert_eq!(extension.cover, [0; 4]);
+        let sync = extension.sync;
+        self.free.push(cell.extension);
+        *cell = Cell {
+            generation: self.generation,
+            write_clock: clock,
+            write_thread: thread as u16,
+            write_mask: 15,
+            write_kind: kind,
+            write_pc: pc,
+            ..Cell::default()
+        };
+        sync
+    }
+
     /// The number of the place that covers this byte of a cell, if one does.
     #[inline]
     pub fn place_at(&self, cell: &Cell, byte: usize) -> Option<u32> {
@@ -568,6 +588,17 @@ mod tests {
         assert_eq!(w.access(0, Kind::Read, 15), Some((0, Kind::Free)));
         w.detector.forget(&mut w.cell);
         assert_eq!(w.access(1, Kind::Read, 15), None);
+    }
+
+    #[test]
+    fn a_freed_atomic_is_forgotten_but_for_that() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::AtomicWrite, 15), None);
+        assert_eq!(w.access(0, Kind::Free, 15), None);
+        w.detector.uncover(&mut w.cell, 15, 0);
+        w.detector.retire(&mut w.cell);
+        assert_eq!(w.cell.extension, NO_EXTENSION);
+        assert_eq!(w.access(1, Kind::AtomicRead, 15), Some((0, Kind::Free)));
     }
 
     #[test]

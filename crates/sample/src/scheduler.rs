@@ -135,7 +135,7 @@ pub struct Pct {
     weak_loads: Vec<u64>,
     steps: u64,
     loads: u64,
-    /// Estimates for the next execution: the longest seen so far.
+    /// How long executions are thought to be.
     step_estimate: u64,
     load_estimate: u64,
     lowest: u64,
@@ -157,6 +157,17 @@ impl Pct {
         }
     }
 
+    /// Steps and loads of the last execution.
+    pub fn length(&self) -> (u64, u64) {
+        (self.steps, self.loads)
+    }
+
+    /// Tells how long executions are. Whoever wants an execution to be a function of its seed tells
+    /// the same for all of them.
+    pub fn expect(&mut self, steps: u64, loads: u64) {
+        (self.step_estimate, self.load_estimate) = (steps.max(1), loads.max(1));
+    }
+
     fn demote(&mut self, thread: u32) {
         self.lowest -= 1;
         self.priorities[thread as usize] = self.lowest;
@@ -165,8 +176,6 @@ impl Pct {
 
 impl Scheduler for Pct {
     fn begin(&mut self, seed: u64) {
-        self.step_estimate = self.step_estimate.max(self.steps);
-        self.load_estimate = self.load_estimate.max(self.loads);
         (self.steps, self.loads, self.lowest) = (0, 0, 1 << 32);
         self.rng = Rng::new(seed);
         self.priorities.clear();

@@ -5,12 +5,16 @@
 //! compiler would link its own runtime otherwise. Calls of memcpy, memmove and memset, which gcc and older
 //! clang leave alone, are redirected in the object file.
 
+mod line;
+
 use crate::embed;
+use line::{CommandLine, Item, Stage};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{env, fs, io};
 
+/// For `--help` and completions: the compiler's arguments are never parsed by clap, see [`called`].
 #[derive(clap::Args)]
 pub struct Args {
     /// Arguments of the compiler (PORF_CC or PORF_CXX names it; gcc and g++, or clang, otherwise)
@@ -24,8 +28,31 @@ pub enum Language {
     Cxx,
 }
 
+/// Whether the process was called as a compiler: `porf cc …`, `porf c++ …`, or by a link named porf-cc or
+/// porf-c++ (for tools that want the compiler as one word). All that follows is the compiler's, also what
+/// looks like an option of ours.
+pub fn called() -> Option<(Language, Vec<OsString>)> {
+    let mut words = env::args_os();
+    let name = words.next()?;
+    let language = |word: &OsStr| match word.to_str()? {
+        "cc" => Some(Language::C),
+        "c++" => Some(Language::Cxx),
+        _ => None,
+    };
+    let name = Path::new(&name).file_name()?.to_string_lossy().into_owned();
+    let language = match name.strip_prefix("porf-") {
+        Some(rest) => language(OsStr::new(rest))?,
+        None => language(&words.next()?)?,
+    };
+    Some((language, words.collect()))
+}
+
 pub fn run(args: &Args, language: Language) -> ExitCode {
-    match build(&args.arguments, language) {
+    run_compiler(&args.arguments, language)
+}
+
+pub fn run_compiler(arguments: &[OsString], language: Language) -> ExitCode {
+    match build(arguments, language) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("porf cc: {error}");
@@ -42,168 +69,37 @@ fn build(arguments: &[OsString], language: Language) -> io::Result<u8> {
     }
     match line.stage {
         Stage::Other => status(Command::new(&compiler).args(arguments)),
+        // Sees the macros that the real compilation sees, and assembly is instrumented.
+        Stage::Text => status(Command::new(&compiler).args(instrumentation(&compiler)).args(arguments)),
         Stage::Compile => compile(&compiler, &line),
         Stage::Link => link(&compiler, &line),
     }
 }
 
-/// What the command would do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
-    /// Neither compiles nor links: preprocess, print something.
-    Other,
-    Compile,
-    Link,
-}
-
-#[derive(Debug)]
-struct CommandLine {
-    stage: Stage,
-    /// Everything but sources, `-c`, `-o FILE` and what we replace; sources as placeholders.
-    items: Vec<Item>,
-    output: Option<OsString>,
-    shared: bool,
-    debug: bool,
-    refused: Option<&'static str>,
-}
-
-#[derive(Debug, Clone)]
-enum Item {
-    /// An option, with its separate value.
-    Option(Vec<OsString>),
-    Source(OsString),
-    /// An object file or library.
-    Input(OsString),
-}
-
-const WITH_VALUE: &[&str] = &[
-    "-I",
-    "-L",
-    "-D",
-    "-U",
-    "-include",
-    "-imacros",
-    "-isystem",
-    "-iquote",
-    "-idirafter",
-    "-iprefix",
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-Xlinker",
-    "-Xpreprocessor",
-    "-Xassembler",
-    "-Xclang",
-    "-mllvm",
-    "-u",
-    "-T",
-    "-z",
-    "-l",
-    "--param",
-    "-x",
-    "-e",
-    "-A",
-    "-G",
-    "-B",
-    "-target",
-    "-isysroot",
-    "--sysroot",
-    "-specs",
-    "-wrapper",
-    "-dumpbase",
-    "-rpath",
-];
-const SOURCES: &[&str] = &["c", "cc", "cpp", "cxx", "c++", "C", "CPP", "i", "ii", "cp", "m", "mm"];
-
-impl CommandLine {
-    fn parse(arguments: &[OsString]) -> CommandLine {
-        let mut line = CommandLine {
-            stage: Stage::Link,
-            items: Vec::new(),
-            output: None,
-            shared: false,
-            debug: false,
-            refused: None,
-        };
-        let mut inputs = 0;
-        let mut informs = false;
-        let mut explicit_language = false;
-        let mut rest = arguments.iter();
-        while let Some(argument) = rest.next() {
-            let text = argument.to_string_lossy();
-            match text.as_ref() {
-                "-c" => line.stage = Stage::Compile,
-                "-E" | "-S" | "-M" | "-MM" | "-fsyntax-only" => {
-                    informs = true;
-                }
-                "-static" | "-static-pie" => line.refused = Some("-static"),
-                "-o" => line.output = rest.next().cloned(),
-                "-shared" | "-r" | "--relocatable" => {
-                    line.shared = true;
-                    line.items.push(Item::Option(vec![argument.clone()]));
-                }
-                "-static-libtsan" | "-static-libasan" => {}
-                _ if text.starts_with("-o") && text.len() > 2 && !text.starts_with("-objc") => {
-                    line.output = Some(OsString::from(&text[2..]));
-                }
-                _ if text.starts_with("-fsanitize") || text.starts_with("-flto") => {}
-                _ if WITH_VALUE.contains(&text.as_ref()) => {
-                    explicit_language |= text == "-x";
-                    let value = rest.next().cloned();
-                    line.items.push(Item::Option([argument.clone()].into_iter().chain(value).collect()));
-                }
-                "-" => {
-                    inputs += 1;
-                    line.items.push(Item::Source(argument.clone()));
-                }
-                _ if text.starts_with('-') || text.starts_with('@') => {
-                    line.debug |= text.starts_with("-g") && text != "-g0";
-                    line.items.push(Item::Option(vec![argument.clone()]));
-                    inputs += usize::from(text.starts_with("-l") || text.starts_with('@'));
-                }
-                _ => {
-                    inputs += 1;
-                    let extension = Path::new(argument).extension().and_then(OsStr::to_str).unwrap_or("");
-                    let is_source = explicit_language || SOURCES.contains(&extension);
-                    line.items.push(if is_source {
-                        Item::Source(argument.clone())
-                    } else {
-                        Item::Input(argument.clone())
-                    });
-                }
-            }
-        }
-        if informs || inputs == 0 {
-            line.stage = Stage::Other;
-        }
-        line
-    }
-
-    fn sources(&self) -> Vec<&OsString> {
-        self.items
-            .iter()
-            .filter_map(|item| if let Item::Source(source) = item { Some(source) } else { None })
-            .collect()
-    }
-}
-
 fn compile(compiler: &OsStr, line: &CommandLine) -> io::Result<u8> {
-    let sources = line.sources();
-    if let (Some(output), [_, _, ..]) = (&line.output, sources.as_slice()) {
+    let files: Vec<&OsString> = line
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Source(file) | Item::Assembly(file) => Some(file),
+            _ => None,
+        })
+        .collect();
+    if let (Some(output), [_, _, ..]) = (&line.output, files.as_slice()) {
         return Err(io::Error::other(format!("-o {} with -c and several sources", output.display())));
     }
-    for source in sources {
+    for file in &files {
         let object = match &line.output {
             Some(output) => PathBuf::from(output),
-            None => PathBuf::from(Path::new(source).file_name().unwrap_or(source)).with_extension("o"),
+            None => PathBuf::from(Path::new(file).file_name().unwrap_or(file)).with_extension("o"),
         };
-        let code = compile_one(compiler, line, source, &object)?;
+        let code = compile_one(compiler, line, file, &object, None)?;
         if code != 0 {
             return Ok(code);
         }
     }
-    if line.sources().is_empty() {
-        // Assembly, or nothing of ours.
+    if files.is_empty() {
+        // Nothing of ours; the compiler says so.
         let mut command = Command::new(compiler);
         command.arg("-c");
         add_items(&mut command, line, &[]);
@@ -213,32 +109,58 @@ fn compile(compiler: &OsStr, line: &CommandLine) -> io::Result<u8> {
     Ok(0)
 }
 
-fn compile_one(compiler: &OsStr, line: &CommandLine, source: &OsStr, object: &Path) -> io::Result<u8> {
+/// What makes the compiler tell the runtime of every access.
+fn instrumentation(compiler: &OsStr) -> &'static [&'static str] {
+    if is_clang(compiler) {
+        &["-fsanitize=thread", "-fno-lto", "-mllvm", "-tsan-distinguish-volatile=1"]
+    } else {
+        // gcc warns that its own runtime does not know fences; ours does.
+        &["-fsanitize=thread", "-fno-lto", "--param", "tsan-distinguish-volatile=1", "-Wno-tsan"]
+    }
+}
+
+/// Compiles one source, or assembles one file; `dependencies` names the file for `-MD` and its target.
+fn compile_one(
+    compiler: &OsStr,
+    line: &CommandLine,
+    file: &OsStr,
+    object: &Path,
+    dependencies: Option<(PathBuf, PathBuf)>,
+) -> io::Result<u8> {
     let mut command = Command::new(compiler);
     if !line.debug {
         command.arg("-g");
     }
-    command.args(["-fsanitize=thread", "-fno-lto"]);
-    if is_clang(compiler) {
-        command.args(["-mllvm", "-tsan-distinguish-volatile=1"]);
-    } else {
-        // gcc warns that its own runtime does not know fences; ours does.
-        command.args(["--param", "tsan-distinguish-volatile=1", "-Wno-tsan"]);
+    let mut is_source = false;
+    for item in &line.items {
+        match item {
+            Item::Source(this) if this == file => is_source = true,
+            _ => {}
+        }
+    }
+    if is_source {
+        command.args(instrumentation(compiler));
     }
     for item in &line.items {
         match item {
             Item::Option(words) if !is_link_option(&words[0]) => {
                 command.args(words);
             }
-            Item::Source(this) if this == source => {
+            Item::Source(this) | Item::Assembly(this) if this == file => {
                 command.arg(this);
             }
             _ => {}
         }
     }
+    if let Some((name, target)) = dependencies {
+        command.arg("-MF").arg(name);
+        if !line.names_target {
+            command.arg("-MT").arg(target);
+        }
+    }
     command.arg("-c").arg("-o").arg(object);
     let code = status(&mut command)?;
-    if code == 0 {
+    if code == 0 && is_source && object.is_file() {
         redirect_memory_functions(object);
     }
     Ok(code)
@@ -251,7 +173,17 @@ fn is_link_option(word: &OsStr) -> bool {
         || text.starts_with("-L")
         || matches!(
             text.as_ref(),
-            "-shared" | "-Xlinker" | "-rdynamic" | "-u" | "-T" | "-z" | "-s" | "-rpath"
+            "-shared"
+                | "-Xlinker"
+                | "-rdynamic"
+                | "-u"
+                | "-T"
+                | "-z"
+                | "-s"
+                | "-rpath"
+                | "-h"
+                | "-soname"
+                | "-e"
         )
 }
 
@@ -273,9 +205,10 @@ fn redirect_memory_functions(object: &Path) {
 fn link(compiler: &OsStr, line: &CommandLine) -> io::Result<u8> {
     let temporary = Temporary::new()?;
     let mut objects = Vec::new();
-    for (index, source) in line.sources().into_iter().enumerate() {
+    for (index, source) in line.sources().enumerate() {
         let object = temporary.0.join(format!("{index}.o"));
-        let code = compile_one(compiler, line, source, &object)?;
+        let dependencies = line.implicit_dependencies.then(|| dependency_file(line, source));
+        let code = compile_one(compiler, line, source, &object, dependencies)?;
         if code != 0 {
             return Ok(code);
         }
@@ -291,24 +224,64 @@ fn link(compiler: &OsStr, line: &CommandLine) -> io::Result<u8> {
     status(&mut command)
 }
 
+/// The file that `-MD` writes when a program is compiled and linked in one command, and the target in it,
+/// as gcc names them.
+fn dependency_file(line: &CommandLine, source: &OsStr) -> (PathBuf, PathBuf) {
+    let source = Path::new(Path::new(source).file_name().unwrap_or(source));
+    match &line.output {
+        None => (source.with_extension("d"), source.with_extension("o")),
+        Some(output) if line.sources().count() == 1 => {
+            (Path::new(output).with_extension("d"), PathBuf::from(output))
+        }
+        Some(output) => {
+            let stem = |path: &Path| path.file_stem().unwrap_or_default().to_os_string();
+            let mut name = stem(Path::new(output));
+            name.push("-");
+            name.push(stem(source));
+            let path = Path::new(output).with_file_name(name);
+            (path.with_extension("d"), path.with_extension("o"))
+        }
+    }
+}
+
 /// The command line with the sources' objects in their places.
 fn add_items(command: &mut Command, line: &CommandLine, objects: &[PathBuf]) {
     let mut objects = objects.iter();
+    let has_sources = line.sources().next().is_some();
     for item in &line.items {
         match item {
-            // An object is not in the language of the source.
-            Item::Option(words) if words[0] == "-x" && !line.sources().is_empty() => {}
+            // An object is not in the language of the source, and was made already.
+            Item::Option(words)
+                if has_sources
+                    && (words[0].as_encoded_bytes().starts_with(b"-x") || is_dependency(&words[0])) => {}
+            // The runtime's functions are found in the program that loads the library.
+            Item::Option(words) if line.shared && forbids_undefined(words) => {}
             Item::Option(words) => {
                 command.args(words);
             }
             Item::Source(_) => {
                 command.args(objects.next());
             }
-            Item::Input(input) => {
+            Item::Assembly(input) | Item::Input(input) => {
                 command.arg(input);
             }
         }
     }
+}
+
+fn is_dependency(word: &OsStr) -> bool {
+    let text = word.to_string_lossy();
+    ["-MD", "-MMD", "-MF", "-MT", "-MQ", "-MP", "-MG"].iter().any(|option| text.starts_with(option))
+}
+
+/// `-Wl,--no-undefined`, `-z defs` and their spellings.
+fn forbids_undefined(words: &[OsString]) -> bool {
+    let text = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let option = text.trim_start_matches("-Wl,").trim_start_matches("-Xlinker ");
+    matches!(
+        option,
+        "--no-undefined" | "-no-undefined" | "-z defs" | "-z,defs" | "-zdefs" | "--no-allow-shlib-undefined"
+    )
 }
 
 fn compiler(language: Language) -> io::Result<OsString> {
@@ -359,25 +332,25 @@ impl Drop for Temporary {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> CommandLine {
-        CommandLine::parse(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
+    #[test]
+    fn what_forbids_undefined_symbols() {
+        let forbids =
+            |text: &str| forbids_undefined(&text.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for option in ["-Wl,--no-undefined", "-Wl,-z,defs", "-z defs", "-Xlinker --no-undefined"] {
+            assert!(forbids(option), "{option}");
+        }
+        assert!(!forbids("-Wl,-z,now") && !forbids("-Wl,--as-needed"));
     }
 
     #[test]
-    fn stages() {
-        assert_eq!(parse("-O2 -c a.c -o a.o").stage, Stage::Compile);
-        assert_eq!(parse("a.c b.o -o prog -lm").stage, Stage::Link);
-        assert_eq!(parse("-E a.c").stage, Stage::Other);
-        assert_eq!(parse("--version").stage, Stage::Other);
-        assert_eq!(parse("-MD -MF a.d -c a.cpp").stage, Stage::Compile);
-    }
-
-    #[test]
-    fn sources_and_values_are_told_apart() {
-        let line = parse("-I inc.c -D X=1 a.cc b.o -oprog");
-        assert_eq!(line.sources(), ["a.cc"]);
-        assert_eq!(line.output.as_deref(), Some(OsStr::new("prog")));
-        assert!(parse("-static a.c").refused.is_some());
-        assert!(parse("-shared -fPIC a.c").shared);
+    fn dependency_files_are_named_as_gcc_names_them() {
+        let name = |text: &str, source: &str| {
+            let line = CommandLine::parse(&text.split(' ').map(OsString::from).collect::<Vec<_>>());
+            let (file, target) = dependency_file(&line, OsStr::new(source));
+            format!("{} {}", file.display(), target.display())
+        };
+        assert_eq!(name("-MD src/a.c", "src/a.c"), "a.d a.o");
+        assert_eq!(name("-MD src/a.c -o bin/prog", "src/a.c"), "bin/prog.d bin/prog");
+        assert_eq!(name("-MD a.c b.c -o bin/prog", "b.c"), "bin/prog-b.d bin/prog-b.o");
     }
 }

@@ -1,4 +1,5 @@
-//! `porf replay WITNESS`: shows one execution again, step by step, and checks that it is one.
+//! `porf replay WITNESS`: shows one execution again. Of `porf verify` step by step, checking that it is one;
+//! of `porf sample` by running the program with the seed and options of the finding.
 
 use crate::options::{Format, Options};
 use porf_event::{Label, ThreadId};
@@ -12,7 +13,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Show an execution that `porf verify --witness` wrote, step by step
+/// Show an execution that `porf verify --witness` or `porf sample --witness` wrote
+///
+/// Of `porf verify`: step by step. Of `porf sample`: the program runs once more, with the same choices,
+/// and the report and exit code are those of `porf sample`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The witness file
@@ -20,7 +24,23 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, options: &Options) -> ExitCode {
-    match replay(args) {
+    let witness = match read(args) {
+        Ok(witness) => witness,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    if witness["command"] == "sample" {
+        return match super::sample::Args::from_witness(&witness) {
+            Ok(sample) => super::sample::run(&sample, options),
+            Err(message) => {
+                eprintln!("error: {}: {message}", args.witness.display());
+                ExitCode::from(2)
+            }
+        };
+    }
+    match replay(args, &witness) {
         Err(message) => {
             eprintln!("error: {message}");
             ExitCode::from(2)
@@ -43,13 +63,18 @@ struct Shown {
     json: Value,
 }
 
-fn replay(args: &Args) -> Result<Vec<Shown>, String> {
+fn read(args: &Args) -> Result<Value, String> {
     let path = args.witness.display();
     let text = std::fs::read_to_string(&args.witness).map_err(|error| format!("{path}: {error}"))?;
     let witness: Value = serde_json::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
     if witness["kind"] != "witness" || witness["schema"] != 1 {
         return Err(format!("{path}: not a witness that this version writes"));
     }
+    Ok(witness)
+}
+
+fn replay(args: &Args, witness: &Value) -> Result<Vec<Shown>, String> {
+    let path = args.witness.display();
     let list = |name: &str| -> Vec<String> {
         let items = witness[name].as_array().into_iter().flatten();
         items.filter_map(|item| item.as_str().map(str::to_string)).collect()

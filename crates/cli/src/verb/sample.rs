@@ -9,7 +9,10 @@ mod symbols;
 
 use crate::options::{Format, Options};
 use channel::Channel;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use porf_sample::protocol;
+use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode};
@@ -59,7 +62,7 @@ pub struct Args {
     /// Seconds without progress after which the program counts as hung
     #[arg(long, default_value_t = 10)]
     timeout: u64,
-    /// Write seed and options of the first finding, for `porf sample` to run it again
+    /// Write seed and options of the first finding, for `porf replay` to run it again
     #[arg(long, value_name = "FILE")]
     witness: Option<std::path::PathBuf>,
     /// The program and its arguments
@@ -142,15 +145,50 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
         Format::Text => print!("{}", summary.text(&args.program, options.colored())),
     }
     if let (Some(path), Some(seed)) = (&args.witness, summary.first_seed()) {
-        let program: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
-        let witness = serde_json::json!({
-            "schema": 1, "command": "sample", "seed": seed, "program": program,
-            "scheduler": if args.scheduler == SchedulerName::Pct { "pct" } else { "random" }, "depth": args.depth,
-            "volatile": if args.volatile == Volatile::Acqrel { "acqrel" } else { "relaxed" }, "memory": args.memory,
-        });
+        let witness = args.witness(seed);
         std::fs::write(path, format!("{witness}\n"))?;
     }
     Ok(summary.exit_code())
+}
+
+impl Args {
+    /// What `porf replay` needs to run the execution with this seed again.
+    fn witness(&self, seed: u64) -> Value {
+        let name = |value: Option<PossibleValue>| value.map(|value| value.get_name().to_string());
+        let program: Vec<_> = self.program.iter().map(|word| word.to_string_lossy()).collect();
+        json!({
+            "schema": 1, "kind": "witness", "command": "sample", "seed": seed, "program": program,
+            "scheduler": name(self.scheduler.to_possible_value()), "depth": self.depth,
+            "volatile": name(self.volatile.to_possible_value()), "memory": self.memory,
+            "max_events": self.max_events, "timeout": self.timeout,
+        })
+    }
+
+    /// The one execution that a witness tells of, with its output shown.
+    pub fn from_witness(witness: &Value) -> Result<Args, String> {
+        let number = |name: &str| witness[name].as_u64().ok_or(format!("the witness has no {name}"));
+        let word = |name: &str| witness[name].as_str().ok_or(format!("the witness has no {name}"));
+        let program = witness["program"].as_array().into_iter().flatten();
+        let program: Vec<OsString> = program.filter_map(|word| word.as_str().map(OsString::from)).collect();
+        if program.is_empty() {
+            return Err("the witness names no program".to_string());
+        }
+        Ok(Args {
+            executions: 1,
+            seed: number("seed")?,
+            scheduler: SchedulerName::from_str(word("scheduler")?, false)?,
+            depth: u32::try_from(number("depth")?).map_err(|error| error.to_string())?,
+            volatile: Volatile::from_str(word("volatile")?, false)?,
+            memory: witness["memory"].as_u64(),
+            max_events: number("max_events")?,
+            isolation: Isolation::Auto,
+            output: Output::All,
+            first: false,
+            timeout: number("timeout")?,
+            witness: None,
+            program,
+        })
+    }
 }
 
 fn spawn(args: &Args, channel: &Channel) -> std::io::Result<Child> {

@@ -188,6 +188,7 @@ impl Summary {
             "isolation": self.isolation,
             "peak_stores": self.peak_stores,
             "snapshot_bytes": self.snapshot_bytes,
+            "peak_memory_bytes": peak_memory(),
             "seconds": self.elapsed.as_secs_f64(),
             "interrupted": self.interrupted,
             "findings": findings,
@@ -196,6 +197,16 @@ impl Summary {
 
     fn is_lower_bound(&self) -> bool {
         self.distinct as usize >= HASH_SLOTS / 4 * 3
+    }
+}
+
+/// Resident memory of the largest process that ran executions.
+fn peak_memory() -> u64 {
+    // SAFETY: fills in a structure of ours.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage.ru_maxrss as u64 * 1024
     }
 }
 

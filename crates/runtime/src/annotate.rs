@@ -1,0 +1,113 @@
+//! What programs tell ThreadSanitizer about themselves: `__tsan_acquire`, `AnnotateHappensBefore` and so on.
+//!
+//! Synchronisation that the compiler cannot see becomes happens-before; accesses between "ignore" marks are
+//! not checked, races on bytes declared benign are not reported. The rest changes nothing.
+
+use crate::sync::object;
+use crate::world::{HOT, IGNORING, RUNNING, Step, is_running, visible, world};
+use std::ffi::c_char;
+
+fn acquire(address: usize) {
+    if is_running() {
+        visible(Step::Other);
+        let index = object(address, |_| {});
+        // SAFETY: running.
+        unsafe { world() }.acquire_from(index);
+    }
+}
+
+fn release(address: usize) {
+    if is_running() {
+        visible(Step::Other);
+        let index = object(address, |_| {});
+        // SAFETY: running.
+        unsafe { world() }.release_to(index);
+    }
+}
+
+/// Begins or ends a stretch of plain accesses that are not checked; they nest.
+fn ignore(change: i32) {
+    if !is_running() {
+        return;
+    }
+    crate::atomic::tracked();
+    // SAFETY: running.
+    unsafe {
+        let fiber = world().fiber();
+        fiber.ignoring = (fiber.ignoring + change).max(0);
+        (*HOT.get()).state = if fiber.ignoring > 0 { IGNORING } else { RUNNING };
+    }
+}
+
+macro_rules! annotations {
+    ($($name:ident($($arg:ident: $ty:ty),*) $body:block)*) => {$(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name($($arg: $ty),*) $body
+    )*};
+}
+
+type File = *const c_char;
+
+annotations! {
+    __tsan_acquire(address: usize) { acquire(address) }
+    __tsan_release(address: usize) { release(address) }
+    __tsan_ignore_thread_begin() { ignore(1) }
+    __tsan_ignore_thread_end() { ignore(-1) }
+    __tsan_mutex_create(_a: usize, _flags: u32) {}
+    __tsan_mutex_destroy(_a: usize, _flags: u32) {}
+    __tsan_mutex_pre_lock(_a: usize, _flags: u32) {}
+    __tsan_mutex_post_lock(a: usize, flags: u32, _recursion: i32) {
+        const TRY_LOCK_FAILED: u32 = 1 << 5;
+        if flags & TRY_LOCK_FAILED == 0 { acquire(a) }
+    }
+    __tsan_mutex_post_unlock(_a: usize, _flags: u32) {}
+    __tsan_mutex_pre_signal(_a: usize, _flags: u32) {}
+    __tsan_mutex_post_signal(_a: usize, _flags: u32) {}
+    __tsan_mutex_pre_divert(_a: usize, _flags: u32) {}
+    __tsan_mutex_post_divert(_a: usize, _flags: u32) {}
+    AnnotateHappensBefore(_f: File, _l: i32, a: usize) { release(a) }
+    AnnotateHappensAfter(_f: File, _l: i32, a: usize) { acquire(a) }
+    AnnotateRWLockCreate(_f: File, _l: i32, _a: usize) {}
+    AnnotateRWLockCreateStatic(_f: File, _l: i32, _a: usize) {}
+    AnnotateRWLockDestroy(_f: File, _l: i32, _a: usize) {}
+    AnnotateRWLockAcquired(_f: File, _l: i32, a: usize, _w: usize) { acquire(a) }
+    AnnotateRWLockReleased(_f: File, _l: i32, a: usize, _w: usize) { release(a) }
+    AnnotateCondVarSignal(_f: File, _l: i32, a: usize) { release(a) }
+    AnnotateCondVarSignalAll(_f: File, _l: i32, a: usize) { release(a) }
+    AnnotateCondVarWait(_f: File, _l: i32, _c: usize, a: usize) { acquire(a) }
+    AnnotatePublishMemoryRange(_f: File, _l: i32, _a: usize, _n: usize) {}
+    AnnotateUnpublishMemoryRange(_f: File, _l: i32, _a: usize, _n: usize) {}
+    AnnotateIgnoreReadsBegin(_f: File, _l: i32) { ignore(1) }
+    AnnotateIgnoreReadsEnd(_f: File, _l: i32) { ignore(-1) }
+    AnnotateIgnoreWritesBegin(_f: File, _l: i32) { ignore(1) }
+    AnnotateIgnoreWritesEnd(_f: File, _l: i32) { ignore(-1) }
+    AnnotateIgnoreSyncBegin(_f: File, _l: i32) {}
+    AnnotateIgnoreSyncEnd(_f: File, _l: i32) {}
+    AnnotateEnableRaceDetection(_f: File, _l: i32, enable: i32) { ignore(if enable != 0 { -1 } else { 1 }) }
+    AnnotateFlushState(_f: File, _l: i32) {}
+    AnnotateNewMemory(_f: File, _l: i32, a: usize, size: usize) { if is_running() { crate::heap::forget(a, size) } }
+    AnnotateMutexIsNotPHB(_f: File, _l: i32, _a: usize) {}
+    AnnotateMutexIsUsedAsCondVar(_f: File, _l: i32, _a: usize) {}
+    AnnotateThreadName(_f: File, _l: i32, _name: File) {}
+    AnnotateBenignRace(_f: File, _l: i32, a: usize, _d: File) { benign(a, 1) }
+    AnnotateBenignRaceSized(_f: File, _l: i32, a: usize, size: usize, _d: File) { benign(a, size) }
+    WTFAnnotateHappensBefore(_f: File, _l: i32, a: usize) { release(a) }
+    WTFAnnotateHappensAfter(_f: File, _l: i32, a: usize) { acquire(a) }
+    WTFAnnotateBenignRaceSized(_f: File, _l: i32, a: usize, size: usize, _d: File) { benign(a, size) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __tsan_mutex_pre_unlock(address: usize, _flags: u32) -> i32 {
+    release(address);
+    0
+}
+
+/// Races on these bytes are meant to be there: they are not reported in this execution.
+fn benign(address: usize, size: usize) {
+    // SAFETY: initialised before the program's own code.
+    unsafe {
+        if crate::world::is_initialised() {
+            world().benign.push(address..address + size);
+        }
+    }
+}
