@@ -69,10 +69,26 @@ fn a_witness_of_a_program_with_cut_accesses_replays() {
     std::fs::remove_dir_all(file.parent().unwrap()).unwrap();
 }
 
+#[test]
+fn padding_may_be_copied() {
+    let source = "#include <cassert>\n#include <optional>\n#include <thread>\nstruct empty {};\nint use(empty, int x) { return x; }\n\
+        int main() {\n  std::optional<int> o;\n  std::thread t([&] { o = use(empty(), 2); });\n  t.join();\n\
+          assert(*o == 2);\n}\n";
+    check("padding.cpp", source, 0, "");
+    let source = "int main(void) {\n  int *p = __builtin_malloc(8);\n  return p[0] + p[1] > 1;\n}\n";
+    check("never.c", source, 1, "never written");
+    let source = "struct s { int a, b; } g;\nvoid use(struct s *p);\nint main(void) {\n  struct s s;\n  struct s *volatile p = &s;\n\
+        p->a = 1;\n  g = *p;\n  return p->b > 1;\n}\n";
+    check("field.c", source, 1, "never written");
+}
+
 fn check(name: &str, source: &str, code: i32, says: &str) -> Output {
     let source = if name.ends_with(".c") { format!("{THREADS}{source}") } else { source.to_string() };
     let file = write(name, &source);
-    let output = porf(&["verify", file.to_str().unwrap()]);
+    let output = match name.ends_with(".cpp") {
+        true => porf(&["verify", file.to_str().unwrap(), "--", "-std=c++17"]),
+        false => porf(&["verify", file.to_str().unwrap()]),
+    };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{name}: {text}{errors}");

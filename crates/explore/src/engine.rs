@@ -24,7 +24,7 @@ use crate::visit::{Execution, Statistics, Visit, Visitor};
 use porf_consistency::{HappensBefore, MemoryModel, race};
 use porf_event::{Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph, Loc};
-use porf_interp::Interpreter;
+use porf_interp::{FaultKind, Interpreter};
 use std::ops::ControlFlow;
 
 pub(crate) struct Engine<'p, M: MemoryModel> {
@@ -494,6 +494,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             }
             if self.history.has_allocations()
                 && let Some(error) = memory::check::<M::Hb>(&self.graph, event)
+                && !(error.kind == FaultKind::Uninitialised && self.only_moves(event))
             {
                 let fault = self.history.fault(self.tag_before(event), error.kind, error.message);
                 let execution = self.execution(false);
@@ -509,6 +510,12 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             self.look_for_fault(Tag(self.graph.event(event).tag), visitor)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether an event is a read that only moves bytes to another place.
+    fn only_moves(&self, read: Ev) -> bool {
+        let place = self.history.state(self.tag_before(read)).place();
+        place.is_some_and(|(function, at)| self.history.interp.program().function(function).is_move(at))
     }
 
     #[inline]

@@ -26,15 +26,16 @@ pub fn find_clang() -> Option<String> {
     std::iter::once("clang".to_string()).chain(versions).find(|name| runs(name))
 }
 
-/// Writes our headers (`genmc.h`, `porf.h`) to a directory for the compiler to find.
+/// Writes our headers (`genmc.h`, `porf.h`) and the parts of the library to a directory for the compiler to find.
 pub fn include_directory() -> Result<PathBuf, Error> {
     let directory =
         std::env::temp_dir().join(format!("porf-include-{}-{}", env!("CARGO_PKG_VERSION"), user()));
     let fail = |source| Error::Io { file: directory.display().to_string(), source };
     std::fs::create_dir_all(&directory).map_err(fail)?;
-    for (name, text) in
-        [("porf.h", include_str!("../include/porf.h")), ("genmc.h", include_str!("../include/genmc.h"))]
-    {
+    let headers =
+        [("porf.h", include_str!("../include/porf.h")), ("genmc.h", include_str!("../include/genmc.h"))];
+    let parts = crate::runtime::PARTS.iter().map(|part| (part.name, part.text));
+    for (name, text) in headers.into_iter().chain(parts) {
         let path = directory.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|found| found == text) {
             continue;
@@ -61,22 +62,33 @@ pub fn compile(path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
     if !is_source(path) {
         return Ok(bytes);
     }
+    let flags = &options.flags;
+    run(options, is_cpp(path), &file, |command| command.args(flags).arg(path))
+}
+
+/// Runs the compiler on what `add` names.
+pub(crate) fn run(
+    options: &Options,
+    cpp: bool,
+    file: &str,
+    add: impl FnOnce(&mut Command) -> &mut Command,
+) -> Result<Vec<u8>, Error> {
     let clang = match &options.clang {
         Some(clang) => clang.clone(),
         None => find_clang().ok_or(Error::NoClang)?,
     };
     let mut command = Command::new(&clang);
-    command.arg("-x").arg(if is_cpp(path) { "c++" } else { "c" });
-    if is_cpp(path) {
+    command.arg("-x").arg(if cpp { "c++" } else { "c" });
+    if cpp {
         // libstdc++ then keeps from reading two counters of a shared_ptr as one word.
         command.arg("-D_GLIBCXX_TSAN=1");
     }
     command.args(FLAGS).arg("-isystem").arg(include_directory()?);
-    command.args(&options.flags).arg(path).stdin(Stdio::null());
+    add(&mut command).stdin(Stdio::null());
     let output = command.output().map_err(|source| Error::Io { file: clang, source })?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr).trim_end().to_string();
-        return Err(Error::Compile { file, message });
+        return Err(Error::Compile { file: file.to_string(), message });
     }
     Ok(output.stdout)
 }

@@ -15,6 +15,7 @@ mod api;
 mod compile;
 mod library;
 mod module;
+mod runtime;
 mod translate;
 
 pub use api::version;
@@ -73,6 +74,9 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     let mut module = Module::parse(&name, &compile(first, options)?)?;
     for file in inputs {
         module.link(&file.display().to_string(), &compile(file, options)?)?;
+    }
+    for part in runtime::needed(&module) {
+        module.link(part.name, &part.compile(options)?)?;
     }
     module.verify(&name)?;
     if module.function(&options.entry).is_none_or(|entry| entry.is_declaration()) {

@@ -408,6 +408,18 @@ impl<'m> Value<'m> {
         (!attribute.is_null()).then(|| Type::new(unsafe { (llvm().LLVMGetTypeAttributeValue)(attribute) }))
     }
 
+    /// Whether a function or call has an attribute on its result (0) or an argument (from 1).
+    pub fn has_attribute(self, place: u32, name: &str) -> bool {
+        let kind = unsafe { (llvm().LLVMGetEnumAttributeKindForName)(name.as_ptr().cast(), name.len()) };
+        let attribute = unsafe {
+            match self.kind() {
+                ValueKind::Function => (llvm().LLVMGetEnumAttributeAtIndex)(self.0, place, kind),
+                _ => (llvm().LLVMGetCallSiteEnumAttribute)(self.0, place, kind),
+            }
+        };
+        !attribute.is_null()
+    }
+
     // Instructions.
 
     pub fn block(self) -> Block<'m> {

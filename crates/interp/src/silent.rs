@@ -218,11 +218,22 @@ impl<'p> Interpreter<'p> {
         }
     }
 
+    /// Whether the thread is at a load that only moves bytes.
+    fn is_at_move(&self, state: &ThreadState) -> bool {
+        state.place().is_some_and(|(function, at)| self.program().function(function).is_move(at))
+    }
+
     fn load(&self, state: &mut ThreadState, dst: Reg, address: Operand, size: u8) -> Result<bool, Wrong> {
         let at = value(state, address);
         let result = match self.place(state, at, size.into())? {
             Place::Shared => return Ok(false),
-            Place::Private => memory(state)?.read(at, size).map_err(|wrong| self.named(state, at, wrong))?,
+            Place::Private => match memory(state)?.read(at, size) {
+                Err((FaultKind::Uninitialised, _)) if self.is_at_move(state) => {
+                    let bytes = memory(state)?.range(at, size.into())?;
+                    bytes.iter().rev().fold(0, |sum, byte| sum << 8 | Value::from(byte.unwrap_or(0)))
+                }
+                result => result.map_err(|wrong| self.named(state, at, wrong))?,
+            },
             Place::Constant => self.program().static_value(at, size),
         };
         let taint = match &state.taint {

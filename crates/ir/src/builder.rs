@@ -95,6 +95,12 @@ impl FunctionBuilder {
         self.function.spans.push(self.span);
     }
 
+    /// Adds a load that only moves bytes.
+    pub fn push_move(&mut self, instr: Instr) {
+        self.function.moves.push(self.function.code.len() as Target);
+        self.push(instr);
+    }
+
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() as Target - 1)

@@ -1,7 +1,7 @@
 //! Programs, functions, memory.
 
-use crate::Instr;
 use crate::layout::{self, Image, Region};
+use crate::{Instr, Target};
 use porf_event::{Dialect, ThreadId, Value};
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,9 @@ pub struct Function {
     pub spans: Vec<Span>,
     /// Names for people, where the source has them; may be shorter than `registers`.
     pub register_names: Vec<String>,
+    /// Loads that only move bytes to another place, in order: they may read what was never written, as
+    /// the padding of a structure is.
+    pub moves: Vec<Target>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,6 +161,11 @@ impl Program {
 }
 
 impl Function {
+    /// Whether the instruction at a place is a load that only moves bytes.
+    pub fn is_move(&self, at: Target) -> bool {
+        self.moves.binary_search(&at).is_ok()
+    }
+
     pub fn register_name(&self, reg: crate::Reg) -> String {
         match self.register_names.get(reg.0 as usize) {
             Some(name) if !name.is_empty() => name.clone(),

@@ -43,6 +43,7 @@ fn split_function(function: &mut Function, splits: &[Split]) {
     let code = std::mem::take(&mut function.code);
     let spans = std::mem::take(&mut function.spans);
     let mut moved = Vec::with_capacity(code.len());
+    let moves = std::mem::take(&mut function.moves);
     for (at, (instr, span)) in code.into_iter().zip(spans).enumerate() {
         moved.push(function.code.len() as Target);
         match splits.iter().find(|split| split.at as usize == at) {
@@ -50,6 +51,12 @@ fn split_function(function: &mut Function, splits: &[Split]) {
             None => function.code.push(instr),
         }
         function.spans.resize(function.code.len(), span);
+        if moves.binary_search(&(at as Target)).is_ok() {
+            let made = moved[at]..function.code.len() as Target;
+            function
+                .moves
+                .extend(made.filter(|at| matches!(function.code[*at as usize], Instr::Load { .. })));
+        }
     }
     for instr in &mut function.code {
         instr.map_targets(|target| moved[target as usize]);

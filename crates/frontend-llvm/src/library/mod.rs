@@ -82,6 +82,8 @@ pub fn call(body: &mut Body<'_, '_>, name: &str, args: &[Operand]) -> Result<Vec
         | "_ZdaPvm"
         | "_ZdlPvSt11align_val_t"
         | "_ZdlPvmSt11align_val_t"
+        | "_ZdaPvSt11align_val_t"
+        | "_ZdaPvmSt11align_val_t"
         | "__VERIFIER_hp_free" => {
             body.b.push(Instr::Free { address: arg(0), kind: AllocKind::Heap });
             zero()

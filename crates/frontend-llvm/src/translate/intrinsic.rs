@@ -16,6 +16,7 @@ impl<'m> Body<'_, 'm> {
             | ["experimental", "noalias", ..]
             | ["lifetime", "end", ..]
             | ["va_end", ..]
+            | ["x86", "sse2", "pause"]
             | ["stackrestore", ..] => Ok(()),
             ["stacksave", ..] => {
                 self.set(i, vec![Operand::Const(0)]);

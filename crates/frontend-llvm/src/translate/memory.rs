@@ -1,6 +1,7 @@
 //! Memory: variables, loads and stores, atomics, copies.
 
 use super::function::Body;
+use super::moves;
 use super::types::{self, Unsupported, Word};
 use crate::module::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
@@ -35,7 +36,10 @@ impl<'m> Body<'_, 'm> {
         if mode.is_atomic() && words.len() != 1 {
             return Err(format!("an atomic access of type {}", i.ty().print()));
         }
-        let row = self.load_words(address, &words, mode)?;
+        let row = match mode == ReadMode::Plain && moves::only_moves(i) {
+            true => self.move_words(address, &words)?,
+            false => self.load_words(address, &words, mode)?,
+        };
         self.set(i, row);
         Ok(())
     }
@@ -67,6 +71,19 @@ impl<'m> Body<'_, 'm> {
             let at = self.add(address, word.offset);
             let dst = self.b.register("");
             self.b.push(Instr::Load { dst, address: at, size, mode });
+            row.push(dst.into());
+        }
+        Ok(row)
+    }
+
+    /// As `load_words`, of memory that need not have been written.
+    fn move_words(&mut self, address: Operand, words: &[Word]) -> Result<Vec<Operand>, Unsupported> {
+        let mut row = Vec::new();
+        for word in words {
+            let size = word.size()?;
+            let address = self.add(address, word.offset);
+            let dst = self.b.register("");
+            self.b.push_move(Instr::Load { dst, address, size, mode: ReadMode::Plain });
             row.push(dst.into());
         }
         Ok(row)
@@ -211,7 +228,7 @@ impl<'m> Body<'_, 'm> {
             Operand::Const(length) if length <= 4096 => {
                 let cells = self.cells(hints, length, align)?;
                 // All reads before all writes: the ranges may overlap.
-                let values = self.load_words(from, &cells, ReadMode::Plain)?;
+                let values = self.move_words(from, &cells)?;
                 self.store_words(to, &cells, &values, WriteMode::Plain)?;
             }
             _ => {

@@ -7,6 +7,7 @@ mod function;
 mod instruction;
 mod intrinsic;
 mod memory;
+mod moves;
 pub mod types;
 
 use crate::Error;

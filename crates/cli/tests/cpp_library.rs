@@ -1,0 +1,121 @@
+//! Parts of the C++ library that are not in its headers, each in a program with two threads: what the
+//! programs assert holds, and a wrong assertion of the same kind does not.
+
+use std::process::Command;
+
+/// Name, headers, globals, body of main; `RESULT` must be 7 at the end.
+const PROGRAMS: &[(&str, &str, &str, &str)] = &[
+    (
+        "list",
+        "list thread",
+        "",
+        "std::list<int> l{4, 1}; std::thread t([&] { l.push_back(2); l.sort(); l.reverse(); }); t.join();
+         std::list<int> m; m.splice(m.begin(), l); m.remove(1);
+         RESULT = m.front() + m.back() + int(m.size()) - 1 + int(l.size());",
+    ),
+    (
+        "map",
+        "map set thread mutex",
+        "std::mutex m; std::map<int, int> tree; std::set<int> s{5, 2, 9, 1, 7};",
+        "auto add = [](int k) { std::lock_guard<std::mutex> g(m); tree[k] = k; };
+         std::thread t(add, 3); add(1); t.join(); add(2);
+         int order = 0; for (auto &p : tree) order = order * 10 + p.first;
+         for (int k : {5, 1, 9}) s.erase(k);
+         assert(order == 123 && *s.begin() == 2 && *s.rbegin() == 7 && tree.count(2) && !tree.count(4));
+         tree.erase(1); tree.erase(3); tree.erase(2); assert(tree.empty()); RESULT = *--s.end();",
+    ),
+    (
+        "unordered",
+        "string thread unordered_map",
+        "std::unordered_map<std::string, int> u;",
+        "std::thread t([] { for (int i = 0; i < 4; i++) u[std::string(1, char('a' + i))] = i; }); t.join();
+         RESULT = int(u.size()) + u[\"d\"] + int(u.count(\"z\"));",
+    ),
+    (
+        "future",
+        "future",
+        "",
+        "std::promise<int> p; auto f = p.get_future(); std::thread t([&] { p.set_value(3); });
+         auto g = std::async(std::launch::async, [] { return 4; });
+         RESULT = f.get() + g.get(); t.join();",
+    ),
+    (
+        "once",
+        "mutex thread",
+        "std::once_flag flag; int n;",
+        "auto f = [] { std::call_once(flag, [] { n += 7; }); };
+         std::thread t(f); f(); t.join(); RESULT = n;",
+    ),
+    (
+        "stream",
+        "iostream string thread",
+        "",
+        "std::thread t([] { std::cout << \"x = \" << 3 << ' ' << 2.5 << std::string(\"s\") << std::endl; });
+         t.join(); RESULT = 7;",
+    ),
+    (
+        "wait",
+        "atomic thread",
+        "std::atomic<int> a{0}; int d;",
+        "std::thread t([] { d = 7; a.store(1, std::memory_order_release); a.notify_one(); });
+         a.wait(0, std::memory_order_acquire); RESULT = d; t.join();",
+    ),
+    (
+        "semaphore",
+        "semaphore thread",
+        "std::binary_semaphore s{0}; int d;",
+        "std::thread t([] { d = 7; s.release(); }); s.acquire(); RESULT = d; t.join();",
+    ),
+    (
+        "shared_mutex",
+        "mutex shared_mutex thread",
+        "std::shared_mutex m; int d;",
+        "std::thread t([] { std::unique_lock<std::shared_mutex> l(m); d += 3; });
+         { std::shared_lock<std::shared_mutex> l(m); assert(d == 0 || d == 3); } t.join(); RESULT = d + 4;",
+    ),
+    (
+        "atomic_ref",
+        "atomic thread",
+        "int x;",
+        "auto f = [] { std::atomic_ref<int>(x).fetch_add(3); }; std::thread t(f); f(); t.join(); RESULT = x + 1;",
+    ),
+    (
+        "vocabulary",
+        "array functional memory optional thread variant vector",
+        "",
+        "std::function<int(int)> f = [](int x) { return x + 1; }; std::optional<int> o; std::variant<int, double> v = 2.5;
+         auto u = std::make_unique<int>(4); std::vector<int> w{1, 2, 3};
+         std::thread t([&] { o = f(1); v = 1; w.push_back(4); }); t.join();
+         RESULT = *o + std::get<int>(v) + *u + int(w.size()) - 4;",
+    ),
+];
+
+#[test]
+fn the_library_works() {
+    let directory = std::env::temp_dir().join(format!("porf-cpp-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let mut wrong = Vec::new();
+    for (name, headers, globals, body) in PROGRAMS {
+        let includes: String = headers.split(' ').map(|header| format!("#include <{header}>\n")).collect();
+        for (value, code) in [(7, 0), (8, 1)] {
+            let source = format!(
+                "#include <cassert>\n{includes}{globals}\nint RESULT;\nint main() {{\n{body}\nassert(RESULT == {value});\n}}\n"
+            );
+            let file = directory.join(format!("{name}.cpp"));
+            std::fs::write(&file, source).unwrap();
+            let output = Command::new(env!("CARGO_BIN_EXE_porf"))
+                .arg("verify")
+                .arg(&file)
+                .args(["--", "-std=c++20"])
+                .output()
+                .unwrap();
+            if output.status.code() != Some(code) {
+                let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+                wrong.push(format!("{name} == {value}: {:?}\n{text}{errors}", output.status.code()));
+            }
+        }
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,36 @@
+// What libstdc++ keeps outside its headers for std::call_once, std::future, std::promise and std::async.
+#include <future>
+#include <mutex>
+
+namespace std {
+
+__thread void *__once_callable;
+__thread void (*__once_call)();
+
+extern "C" void __once_proxy(void) { __once_call(); }
+
+// Waiting on a futex: until the word has another value. Whoever changes it need not say so.
+bool __atomic_futex_unsigned_base::_M_futex_wait_until(unsigned *word, unsigned value, bool, chrono::seconds,
+                                                       chrono::nanoseconds) {
+    while (__atomic_load_n(word, __ATOMIC_RELAXED) == value) {
+    }
+    return true;
+}
+
+bool __atomic_futex_unsigned_base::_M_futex_wait_until_steady(unsigned *word, unsigned value, bool timed,
+                                                              chrono::seconds s, chrono::nanoseconds n) {
+    return _M_futex_wait_until(word, value, timed, s, n);
+}
+
+void __atomic_futex_unsigned_base::_M_futex_notify_all(unsigned *) {}
+
+__future_base::_Result_base::_Result_base() = default;
+__future_base::_Result_base::~_Result_base() = default;
+
+namespace __exception_ptr {
+// An exception is never thrown here, so that there is none to keep.
+void exception_ptr::_M_addref() noexcept {}
+void exception_ptr::_M_release() noexcept {}
+} // namespace __exception_ptr
+
+} // namespace std

@@ -1,0 +1,46 @@
+//! Loads that only move bytes from one place to another.
+//!
+//! Copying a structure reads its padding, and passing an empty class by value reads the byte that it
+//! has for form's sake: neither is a use of memory that was never written. A load is a move if its
+//! value goes to nothing but stores, and calls and returns that need not have a defined value
+//! (those without `noundef`), on its way only put together or taken apart.
+
+use crate::module::{Opcode, Value};
+
+pub fn only_moves(load: Value<'_>) -> bool {
+    let mut seen = vec![load];
+    let mut next = 0;
+    while let Some(&value) = seen.get(next) {
+        next += 1;
+        for user in value.users() {
+            match user.opcode() {
+                Opcode::Store if user.operand(1) != value => {}
+                Opcode::Ret if !user.function().has_attribute(0, "noundef") => {}
+                Opcode::Call | Opcode::Invoke if passes_undefined(user, value) => {}
+                Opcode::Phi
+                | Opcode::Trunc
+                | Opcode::ZExt
+                | Opcode::BitCast
+                | Opcode::PtrToInt
+                | Opcode::IntToPtr
+                | Opcode::InsertValue
+                | Opcode::ExtractValue
+                | Opcode::Freeze => {
+                    if !seen.contains(&user) {
+                        seen.push(user);
+                    }
+                }
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Whether a call takes the value only as arguments that may be undefined.
+fn passes_undefined(call: Value<'_>, value: Value<'_>) -> bool {
+    let arguments = call.arguments();
+    let places = (1..).zip(&arguments).filter(|(_, argument)| **argument == value);
+    call.callee() != value
+        && places.map(|(place, _)| place).all(|place| !call.has_attribute(place, "noundef"))
+}
