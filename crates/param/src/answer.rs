@@ -7,7 +7,7 @@
 
 use crate::Model;
 use crate::explore::{Limits, Trace, explore, replay};
-use crate::prove::{Cube, Options, Outcome, Statistics, search};
+use crate::prove::{Cube, Options, Order, Outcome, Statistics, search};
 use crate::syntax::Diagnostic;
 use crate::system::System;
 use porf_verdict::{Coverage, Limit, Verdict, Violation, ViolationKind};
@@ -54,6 +54,8 @@ pub struct Answer {
     pub explored: usize,
     /// The invariant of a safe system: states in none of these cubes are never left.
     pub invariant: Vec<Cube>,
+    /// How the reads of the invariant are ordered, for its certificate.
+    pub order: Order,
     /// A run to an unsafe state, and the index of the `unsafe` it reaches.
     pub trace: Option<(Trace, usize)>,
     /// The steps of an abstract trace that did not replay.
@@ -61,14 +63,14 @@ pub struct Answer {
 }
 
 /// Nodes that the plain search may use before the approximation is tried.
-const CHEAP_NODES: usize = 600;
+const CHEAP_NODES: usize = 150;
 const CHEAP_SECONDS: u64 = 3;
 const MAX_RESTARTS: usize = 60;
 
 pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic> {
     let start = std::time::Instant::now();
     // Errors of the text come before any verdict.
-    crate::prove::compile::compile(system, request.model)?;
+    crate::prove::compile::compile(system, request.model, Order::Coherence)?;
     let mut explored = 0;
     if request.explore_first {
         let processes = system.number_procs.unwrap_or(2).min(2);
@@ -81,6 +83,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
     }
     let plain = Options {
         model: request.model,
+        order: Order::Coherence,
         approximate: false,
         jobs: request.jobs,
         max_nodes: request.max_nodes,
@@ -88,7 +91,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
         max_restarts: usize::MAX,
         interrupt: request.interrupt,
     };
-    let approximate = Options { approximate: true, ..plain };
+    let approximate = Options { approximate: true, order: Order::Issue, ..plain };
     let plan: &[Options<'_>] = match request.approximation {
         Approximation::Never => &[plain],
         Approximation::Always => &[approximate],
@@ -108,10 +111,13 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
     };
     let mut statistics = Statistics::default();
     let mut last = Limit::Other("nothing was tried".into());
+    let mut spurious = None;
     for options in plan {
         let left = request.max_seconds.saturating_sub(start.elapsed().as_secs());
-        if left == 0 {
+        if left == 0 && spurious.is_none() {
             last = Limit::Time { seconds: request.max_seconds };
+        }
+        if left == 0 {
             break;
         }
         let result = search(system, Options { max_seconds: options.max_seconds.min(left), ..*options })?;
@@ -127,6 +133,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
                     statistics,
                     explored,
                     invariant,
+                    order: result.order,
                     trace: None,
                     spurious: None,
                 });
@@ -138,24 +145,23 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
                 }
                 // Another run of that many processes may be real.
                 let limits = Limits { states: 100_000, buffer: 4, initial: 20_000 };
-                if let Some(found) = explore(system, request.model, processes, limits).trace {
+                if spurious.is_none()
+                    && let Some(found) = explore(system, request.model, processes, limits).trace
+                {
                     return Ok(violated(system, found, statistics, explored));
                 }
+                // Another way to search may be more precise.
                 let why = "the prover's trace does not replay: it may come from its approximation of universal guards";
-                return Ok(Answer {
-                    verdict: Verdict::Inconclusive(Limit::Other(why.into())),
-                    statistics,
-                    explored,
-                    invariant: Vec::new(),
-                    trace: None,
-                    spurious: Some(abstract_trace.steps),
-                });
+                last = Limit::Other(why.into());
+                spurious = Some(abstract_trace.steps);
             }
+            Outcome::Reached(found) => return Ok(violated(system, *found, statistics, explored)),
             Outcome::Unknown(Limit::Interrupted) => {
                 last = Limit::Interrupted;
                 break;
             }
-            Outcome::Unknown(limit) => last = limit,
+            Outcome::Unknown(limit) if spurious.is_none() => last = limit,
+            Outcome::Unknown(_) => {}
         }
     }
     // The searches had shares of the time; what ran out is the whole.
@@ -163,7 +169,15 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
         *seconds = request.max_seconds;
     }
     let verdict = Verdict::Inconclusive(last);
-    Ok(Answer { verdict, statistics, explored, invariant: Vec::new(), trace: None, spurious: None })
+    Ok(Answer {
+        verdict,
+        statistics,
+        explored,
+        invariant: Vec::new(),
+        order: Order::Coherence,
+        trace: None,
+        spurious,
+    })
 }
 
 fn violated(system: &System, found: (Trace, usize), statistics: Statistics, explored: usize) -> Answer {
@@ -179,6 +193,7 @@ fn violated(system: &System, found: (Trace, usize), statistics: Statistics, expl
         statistics,
         explored,
         invariant: Vec::new(),
+        order: Order::Coherence,
         trace: Some(found),
         spurious: None,
     }

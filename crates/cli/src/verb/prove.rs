@@ -123,7 +123,10 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     let seconds = start.elapsed().as_secs_f64();
     let mut saved = None;
     if let (Verdict::Safe(_), Some(path)) = (&answer.verdict, &args.certificate) {
-        let text = certificate::write(&system, model, &answer.invariant);
+        let text = certificate::write(
+            &system,
+            &certificate::Certificate { model, order: answer.order, cubes: answer.invariant.clone() },
+        );
         if let Err(error) = std::fs::write(path, text) {
             return fail(&format!("{}: {error}", path.display()));
         }
@@ -317,6 +320,9 @@ fn instance(
         && let Some(diagnostic) = system.weak_errors.first()
     {
         return wrong(&args.file, source, diagnostic, options);
+    }
+    if let Some(most) = system.number_procs.filter(|most| processes > *most) {
+        return fail(&format!("the system has at most {most} processes (number_procs), not {processes}"));
     }
     let limits = porf_param::explore::Limits { states: 1_000_000, buffer: 4, initial: 100_000 };
     let start = Instant::now();

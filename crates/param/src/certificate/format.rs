@@ -3,19 +3,25 @@
 use crate::Model;
 use crate::prove::Cube;
 use crate::prove::literal::{Lin, LinOp, Literal, Var};
-use crate::prove::weak::{Entry, Mask, Node, Weak};
+use crate::prove::weak::{Entry, Mask, Node, Order, Weak};
 use crate::system::System;
 use serde_json::{Value, json};
 
 pub struct Certificate {
     pub model: Model,
+    /// The order in which the reads of the cubes are to be understood.
+    pub order: Order,
     pub cubes: Vec<Cube>,
 }
 
-pub fn write(system: &System, model: Model, cubes: &[Cube]) -> String {
+pub fn write(system: &System, certificate: &Certificate) -> String {
+    let Certificate { model, order, cubes } = certificate;
     let cubes: Vec<Value> = cubes.iter().map(|cube| write_cube(system, cube)).collect();
-    let mut text =
-        format!("{{\"schema\":1,\"certificate\":\"porf prove\",\"model\":\"{}\",\"never\":[\n", model.word());
+    let mut text = format!(
+        "{{\"schema\":1,\"certificate\":\"porf prove\",\"model\":\"{}\",\"order\":\"{}\",\"never\":[\n",
+        model.word(),
+        order.word()
+    );
     for (i, cube) in cubes.iter().enumerate() {
         text.push_str(&format!("{cube}{}\n", if i + 1 < cubes.len() { "," } else { "" }));
     }
@@ -31,9 +37,12 @@ pub fn read(system: &System, text: &str) -> Result<Certificate, String> {
     let model = (Model::ALL.into_iter())
         .find(|model| value["model"] == model.word())
         .ok_or("the certificate names no known model")?;
+    let order = ([Order::Coherence, Order::Issue].into_iter())
+        .find(|order| value["order"] == order.word())
+        .ok_or("the certificate names no known order")?;
     let cubes = value["never"].as_array().ok_or("`never` is no list")?;
     let cubes = cubes.iter().map(|cube| read_cube(system, cube)).collect::<Result<_, _>>()?;
-    Ok(Certificate { model, cubes })
+    Ok(Certificate { model, order, cubes })
 }
 
 fn write_cube(system: &System, cube: &Cube) -> Value {

@@ -4,7 +4,6 @@
 //! translated from the system as it stands; quantifiers range over the processes of the obligation.
 
 use super::obligations::{and, not, or};
-use crate::Model;
 use crate::prove::literal::Var;
 use crate::syntax::Comparison;
 use crate::system::*;
@@ -14,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Names<'a> {
     system: &'a System,
     procs: usize,
-    weak: bool,
+    /// Per symbol: its reads are events of their own, not looks at the state.
+    waits: &'a [bool],
     /// A state set rather than a transition: reads name their process.
     pub in_states: bool,
     /// Name and symbol (for the sort); `None`: a proposition.
@@ -26,11 +26,11 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub fn new(system: &'a System, procs: usize, model: Model) -> Names<'a> {
+    pub fn new(system: &'a System, procs: usize, waits: &'a [bool]) -> Names<'a> {
         Names {
             system,
             procs,
-            weak: model != Model::Sc,
+            waits,
             in_states: false,
             declared: BTreeMap::new(),
             cells: BTreeSet::new(),
@@ -156,7 +156,7 @@ pub fn term(names: &mut Names<'_>, term: &Term, env: &[u8; 16]) -> String {
 
 fn read(names: &mut Names<'_>, access: &Access, env: &[u8; 16]) -> String {
     let location = cell(access, env);
-    if !names.weak || !names.system.symbols[access.symbol].weak {
+    if !names.waits.get(access.symbol).is_some_and(|waits| *waits) {
         return names.cell(location);
     }
     match access.by {

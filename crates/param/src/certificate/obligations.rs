@@ -11,7 +11,7 @@ use super::format_smt::{Names, formula, term};
 use crate::Model;
 use crate::prove::Cube;
 use crate::prove::literal::{Lin, LinOp, Literal, Var};
-use crate::prove::weak::Entry;
+use crate::prove::weak::{Entry, Order};
 use crate::syntax::{Comparison, Diagnostic};
 use crate::system::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,9 +45,18 @@ pub fn smt(system: &System, certificate: &Certificate) -> Result<Script, Diagnos
     if weak && let Some(error) = system.weak_errors.first() {
         return Err(error.clone());
     }
+    let racy: Vec<bool> = (0..system.symbols.len()).map(|symbol| is_racy(system, symbol)).collect();
+    // Under PSO co follows the other order only if no location is racy.
+    let issue_order =
+        certificate.order == Order::Issue || (certificate.model == Model::Pso && racy.contains(&true));
     let mut writer = Writer {
         system,
         model: if weak { certificate.model } else { Model::Sc },
+        issue_order,
+        racy: &racy,
+        waits: &(0..system.symbols.len())
+            .map(|symbol| weak && waits(system, symbol, issue_order))
+            .collect::<Vec<_>>(),
         cubes: &certificate.cubes,
         script: Script { text: "(set-logic ALL)\n".into(), obligations: Vec::new() },
     };
@@ -68,6 +77,10 @@ pub fn smt(system: &System, certificate: &Certificate) -> Result<Script, Diagnos
 struct Writer<'a> {
     system: &'a System,
     model: Model,
+    issue_order: bool,
+    racy: &'a [bool],
+    /// Per symbol: a read of it waits for its write, as an event of its own.
+    waits: &'a [bool],
     cubes: &'a [Cube],
     script: Script,
 }
@@ -111,7 +124,7 @@ impl Writer<'_> {
             return; // such a read is served by a write, and initially there is none
         }
         let procs = usize::from(cube.procs).max(1);
-        let mut names = Names::new(self.system, procs, Model::Sc);
+        let mut names = Names::new(self.system, procs, &[]);
         let mut body = String::new();
         for env in all_environments(self.system.init.params.len(), procs) {
             let fact = formula(&mut names, &self.system.init.body, &env);
@@ -139,7 +152,7 @@ impl Writer<'_> {
             if params.len() > procs {
                 continue;
             }
-            let mut names = Names::new(self.system, procs, self.model);
+            let mut names = Names::new(self.system, procs, self.waits);
             names.in_states = true;
             let mut env = [0; 16];
             env[..params.len()].copy_from_slice(&params);
@@ -194,17 +207,17 @@ impl Writer<'_> {
     fn step(&mut self, index: usize, transition: &Transition, env: &[u8; 16], procs: usize) {
         let cube = &self.cubes[index];
         let weak = self.model != Model::Sc;
-        let mut names = Names::new(self.system, procs, self.model);
+        let mut names = Names::new(self.system, procs, self.waits);
         let guard = formula(&mut names, &transition.guard, env);
         let mut body = format!("(assert {guard})\n");
         let mut known = Known::default();
-        known.guard(self.system, &transition.guard, env, weak);
+        known.guard(self.waits, &transition.guard, env);
         // What the updates write: plain cells directly, weak ones as events.
         let mut plain: BTreeMap<Var, String> = BTreeMap::new();
         let mut writes: BTreeMap<Var, (String, String)> = BTreeMap::new();
         for update in &transition.updates {
             for (cell, env) in cells(update, env, procs) {
-                let weak_cell = weak && self.system.symbols[update.symbol].weak;
+                let weak_cell = self.waits[update.symbol];
                 let wanted = cube.literals.iter().any(|l| l.mentions(|var| var.location() == cell));
                 if !weak_cell && !wanted {
                     continue;
@@ -277,7 +290,7 @@ impl Writer<'_> {
         body: &mut String,
     ) -> Memory {
         let pso = self.model == Model::Pso;
-        let issue_order = pso && (0..self.system.symbols.len()).any(|symbol| self.racy(symbol));
+        let issue_order = self.issue_order;
         let thread = transition.acting.map_or(0, |slot| env[slot]);
         let count = cube.weak.nodes.len();
         let mut memory =
@@ -322,14 +335,13 @@ impl Writer<'_> {
             };
             add_entry(if buffered { Entry::Write(thread) } else { Entry::Any(thread) }, &exists);
             for (location, (changes, _)) in writes {
-                if !self.racy(location.symbol()) || !pso {
+                if !issue_order {
                     add_entry(Entry::Location(*location), changes);
-                }
-                if issue_order && buffered {
+                } else if buffered {
                     add_entry(Entry::Own(thread, *location), changes);
                 }
             }
-            if !buffered {
+            if !buffered && !issue_order {
                 for location in own_reads {
                     add_entry(Entry::Location(*location), "true");
                 }
@@ -342,7 +354,7 @@ impl Writer<'_> {
                 for location in memory.reads[node].clone() {
                     let Some((changes, value)) = writes.get(&location) else { continue };
                     let same = memory.threads[node] == thread;
-                    let racy = pso && self.racy(location.symbol());
+                    let racy = issue_order && self.racy[location.symbol()];
                     let reads = names.choice("reads", node, location);
                     let ignores = if same { "false".into() } else { names.choice("before", node, location) };
                     let late = if racy { names.choice("late", node, location) } else { "false".into() };
@@ -378,6 +390,15 @@ impl Writer<'_> {
             let before: Vec<String> = before.into_iter().map(or).collect();
             for node in 0..count {
                 _ = writeln!(body, "(assert (not {}))", and([before[node].clone(), after[node].clone()]));
+            }
+            // Who read the missed write did so before a late source overwrote it, and that before the late read.
+            for (node, location, late) in &lates {
+                for b in (0..count).filter(|b| b != node) {
+                    if let Some(reads) = memory.served.get(&(b, *location)) {
+                        let early = and([late.clone(), reads.clone(), memory.reach[*node][b].clone()]);
+                        _ = writeln!(body, "(assert (not {early}))");
+                    }
+                }
             }
             // A write that may be missed is a node too, though it reads nothing.
             let is_node = !own_reads.is_empty() || !lates.is_empty();
@@ -429,16 +450,22 @@ impl Writer<'_> {
                 join(Entry::Write(thread), &exists);
             }
             for (location, (changes, _)) in writes {
-                if !pso || !self.racy(location.symbol()) {
+                if !issue_order {
                     join(Entry::Location(*location), changes);
-                }
-                if issue_order {
+                } else if pso {
                     join(Entry::Own(thread, *location), changes);
+                }
+            }
+            // Who saw this write had none of its own pending: what it wrote there before was overwritten.
+            for ((node, location), reads) in &memory.served {
+                if issue_order && self.racy[location.symbol()] && memory.threads[*node] != thread {
+                    join(Entry::Own(memory.threads[*node], *location), reads);
                 }
             }
         }
         // A fence before a buffered write, or alone: what any step of the process precedes, its writes do too.
-        if transition.fence && (buffered || own_reads.is_empty()) {
+        let no_event = writes.is_empty() && own_reads.is_empty();
+        if (transition.fence && (buffered || own_reads.is_empty())) || (transition.locked && no_event) {
             let row = if issue_order {
                 Some(vec!["true".to_owned(); memory.threads.len()])
             } else {
@@ -453,22 +480,6 @@ impl Writer<'_> {
             }
         }
         memory
-    }
-
-    /// Written by several processes, once at least through a buffer.
-    fn racy(&self, symbol: usize) -> bool {
-        let mut buffered = false;
-        let mut owned = vec![true; self.system.symbols[symbol].dims];
-        for transition in &self.system.transitions {
-            for update in transition.updates.iter().filter(|update| update.symbol == symbol) {
-                buffered |= !transition.locked;
-                for (dim, owned) in owned.iter_mut().enumerate() {
-                    let acting = transition.acting.map(|slot| Index::Fixed(Proc::Slot(slot as u8)));
-                    *owned &= Some(update.indices[dim]) == acting;
-                }
-            }
-        }
-        buffered && !owned.into_iter().any(|owned| owned)
     }
 
     /// The state before the step is in no cube.
@@ -572,13 +583,37 @@ impl Writer<'_> {
     }
 }
 
+/// Written by several processes, once at least through a buffer.
+fn is_racy(system: &System, symbol: usize) -> bool {
+    let mut buffered = false;
+    let mut owned = vec![true; system.symbols[symbol].dims];
+    for transition in &system.transitions {
+        for update in transition.updates.iter().filter(|update| update.symbol == symbol) {
+            buffered |= !transition.locked;
+            for (dim, owned) in owned.iter_mut().enumerate() {
+                let acting = transition.acting.map(|slot| Index::Fixed(Proc::Slot(slot as u8)));
+                *owned &= Some(update.indices[dim]) == acting;
+            }
+        }
+    }
+    buffered && !owned.into_iter().any(|owned| owned)
+}
+
+/// In the order of issue a location that no buffer ever holds is read as it stands when the step is issued.
+fn waits(system: &System, symbol: usize, issue_order: bool) -> bool {
+    let buffered = |transition: &Transition| {
+        !transition.locked && transition.updates.iter().any(|update| update.symbol == symbol)
+    };
+    system.symbols[symbol].weak && (!issue_order || system.transitions.iter().any(buffered))
+}
+
 impl Known {
     /// Conjuncts of the guard that fix a plain cell.
-    fn guard(&mut self, system: &System, guard: &Formula, env: &[u8; 16], weak: bool) {
+    fn guard(&mut self, waits: &[bool], guard: &Formula, env: &[u8; 16]) {
         match guard {
-            Formula::And(parts) => parts.iter().for_each(|part| self.guard(system, part, env, weak)),
+            Formula::And(parts) => parts.iter().for_each(|part| self.guard(waits, part, env)),
             Formula::Compare(_, Term::Access(access), Comparison::Eq, Term::Enum(value))
-                if !(weak && system.symbols[access.symbol].weak) =>
+                if !waits[access.symbol] =>
             {
                 let cell = super::format_smt::cell(access, env);
                 *self.values.entry(cell).or_insert(u64::MAX) &= 1 << value;

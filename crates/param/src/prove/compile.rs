@@ -6,6 +6,7 @@
 //! model a read of weak memory is a variable of the read node that the step creates.
 
 use super::literal::*;
+use super::weak::Order;
 use crate::Model;
 use crate::syntax::{Comparison, Diagnostic, Span};
 use crate::system::*;
@@ -22,6 +23,8 @@ pub struct Compiled<'a> {
     pub domains: Vec<u64>,
     /// Per symbol: writes of different processes may reach memory in another order than they are issued.
     pub racy: Vec<bool>,
+    /// How steps are taken back under a weak model.
+    pub order: Order,
     pub init: Clauses,
     pub unsafes: Vec<Clauses>,
     pub lemmas: Vec<Clauses>,
@@ -70,7 +73,7 @@ pub struct Effect {
     pub alternatives: Vec<(Vec<Literal>, Option<Operand>)>,
 }
 
-pub fn compile(system: &System, model: Model) -> Result<Compiled<'_>, Diagnostic> {
+pub fn compile(system: &System, model: Model, order: Order) -> Result<Compiled<'_>, Diagnostic> {
     let model = if system.has_weak() { model } else { Model::Sc };
     if model != Model::Sc
         && let Some(error) = system.weak_errors.first()
@@ -84,7 +87,10 @@ pub fn compile(system: &System, model: Model) -> Result<Compiled<'_>, Diagnostic
             n => (1 << n) - 1,
         })
         .collect();
-    let compiler = Compiler { system, weak: model != Model::Sc };
+    let racy = racy(system);
+    let order = order.valid(model, &racy);
+    let waits = (0..system.symbols.len()).map(|symbol| model != Model::Sc && waits(system, symbol, order));
+    let compiler = Compiler { system, weak: model != Model::Sc, waits: waits.collect() };
     let sets = |sets: &mut dyn Iterator<Item = &StateSet>| -> Result<Vec<Clauses>, Diagnostic> {
         sets.map(|set| compiler.states(set)).collect()
     };
@@ -95,7 +101,8 @@ pub fn compile(system: &System, model: Model) -> Result<Compiled<'_>, Diagnostic
         system,
         model,
         domains,
-        racy: racy(system),
+        racy,
+        order,
         init: compiler.init(&system.init)?,
         unsafes: sets(&mut system.unsafes.iter())?,
         lemmas: sets(&mut system.lemmas())?,
@@ -131,9 +138,18 @@ fn racy(system: &System) -> Vec<bool> {
         .collect()
 }
 
+/// Whether a read of the symbol waits for its write. In the order of issue a location that no buffer ever holds
+/// is as plain as a variable of SC: what a step reads of it is the state when the step is issued.
+fn waits(system: &System, symbol: usize, order: Order) -> bool {
+    let writes = |transition: &Transition| transition.updates.iter().any(|update| update.symbol == symbol);
+    let buffered = || system.transitions.iter().any(|transition| !transition.locked && writes(transition));
+    system.symbols[symbol].weak && (order == Order::Coherence || buffered())
+}
+
 struct Compiler<'a> {
     system: &'a System,
     weak: bool,
+    waits: Vec<bool>,
 }
 
 /// Who reads weak memory in the formula at hand.
@@ -204,7 +220,7 @@ impl Compiler<'_> {
                 alternatives.extend(before.into_iter().map(|disjunct| (disjunct.literals, None)));
             }
         }
-        let weak = self.weak && self.system.symbols[update.symbol].weak;
+        let weak = self.waits[update.symbol];
         Ok(Effect { symbol: update.symbol, weak, pattern: update.indices.clone(), alternatives })
     }
 
@@ -349,7 +365,7 @@ impl Compiler<'_> {
     fn var(&self, access: &Access, reader: Reader) -> Var {
         let indices: SmallVec<[u8; 3]> = access.indices.iter().map(|p| slot(*p)).collect();
         let var = Var::cell(access.symbol, &indices);
-        if !self.weak || !self.system.symbols[access.symbol].weak {
+        if !self.waits[access.symbol] {
             return var;
         }
         match (reader, access.by) {

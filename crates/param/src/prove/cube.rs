@@ -3,7 +3,7 @@
 use super::compile::{Clauses, Compiled, Conjunction};
 use super::facts::Facts;
 use super::literal::*;
-use super::weak::{Entry, MAX_NODES, Mask, Node, Weak};
+use super::weak::{Entry, MAX_NODES, Mask, Node, Order, Weak};
 use crate::Model;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -267,7 +267,9 @@ fn cube_of(compiled: &Compiled<'_>, disjunct: &Conjunction, env: &[u8; 16], proc
     for slot in &threads {
         let thread = resolve(*slot, env);
         weak.nodes.push(Node { thread, reach: all, late: Vec::new() });
-        weak.add_entry(Entry::Any(thread), all);
+        if compiled.order == Order::Coherence {
+            weak.add_entry(Entry::Any(thread), all);
+        }
     }
     let number = |slot: u8| threads.iter().position(|s| *s == slot).unwrap_or(0) as u8;
     let literals = literals.iter().map(|literal| literal.map(|p| p, number)).collect();

@@ -20,3 +20,4 @@ pub(crate) mod weak;
 
 pub use cube::Cube;
 pub use search::{AbstractTrace, Options, Outcome, Search, Statistics, search};
+pub use weak::Order;

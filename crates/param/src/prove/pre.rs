@@ -292,13 +292,9 @@ impl Image<'_> {
             }
             let thread = env[slot as usize];
             let extended = if written.is_empty() {
-                let event =
-                    NewEvent { thread, writes: &[], reads: &reads, drains: rule.fence, locked: false };
-                if reads.is_empty() && !rule.fence {
-                    Some(weak)
-                } else {
-                    weak.extend(self.memory, &event, &[])
-                }
+                let drains = rule.fence || rule.locked;
+                let event = NewEvent { thread, writes: &[], reads: &reads, drains, locked: false };
+                if reads.is_empty() && !drains { Some(weak) } else { weak.extend(self.memory, &event, &[]) }
             } else {
                 let event = NewEvent {
                     thread,

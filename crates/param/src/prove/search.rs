@@ -8,12 +8,13 @@
 use super::compile::{Compiled, compile};
 use super::cube::{Cube, GONE, cubes};
 use super::facts::Facts;
-use super::oracle::Oracle;
+use super::oracle::{Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
 use super::subsume::Prepared;
 use super::visited::Visited;
-use super::weak::{Memory, memory};
+use super::weak::{Memory, Order, memory};
 use crate::Model;
+use crate::explore::Trace;
 use crate::syntax::Diagnostic;
 use crate::system::System;
 use porf_verdict::Limit;
@@ -26,6 +27,8 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     pub model: Model,
+    /// How steps are taken back under a weak model; PSO with racy locations has no choice.
+    pub order: Order,
     /// Guess invariants from small instances.
     pub approximate: bool,
     pub jobs: usize,
@@ -41,6 +44,7 @@ impl Default for Options<'_> {
     fn default() -> Self {
         Options {
             model: Model::Tso,
+            order: Order::Coherence,
             approximate: true,
             jobs: 1,
             max_nodes: 100_000,
@@ -53,6 +57,8 @@ impl Default for Options<'_> {
 
 pub struct Search {
     pub outcome: Outcome,
+    /// The order that was used.
+    pub order: Order,
     pub statistics: Statistics,
 }
 
@@ -61,6 +67,8 @@ pub enum Outcome {
     Safe(Vec<Cube>),
     /// Transition instances from an initial to an unsafe state, possibly spurious.
     Unsafe(AbstractTrace),
+    /// A run of the small instance behind the candidates, and the `unsafe` it reaches.
+    Reached(Box<(Trace, usize)>),
     Unknown(Limit),
 }
 
@@ -86,12 +94,15 @@ pub struct Statistics {
 
 /// Proves or refutes the system; errors are in its text.
 pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnostic> {
-    let compiled = compile(system, options.model)?;
-    let memory = memory(compiled.model, &compiled.racy);
+    let compiled = compile(system, options.model, options.order)?;
+    let memory = memory(compiled.model, compiled.order, &compiled.racy);
     let mut statistics = Statistics::default();
     let mut oracle = options.approximate.then(|| Oracle::new(&compiled, 3, 30_000));
     statistics.oracle_states = oracle.as_ref().map_or(0, Oracle::len);
-    let mut refuted: Vec<Cube> = Vec::new();
+    if let Some(found) = oracle.as_mut().and_then(|oracle| oracle.trace.take()) {
+        return Ok(Search { outcome: Outcome::Reached(Box::new(found)), order: compiled.order, statistics });
+    }
+    let mut refuted = Refuted::default();
     let mut dropped: Vec<Cube> = Vec::new();
     let pool = (options.jobs > 1)
         .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().ok())
@@ -116,8 +127,8 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
             End::Safe(cubes) => Outcome::Safe(cubes),
             End::Unsafe(trace) => Outcome::Unsafe(trace),
             End::Unknown(limit) => Outcome::Unknown(limit),
-            End::Refuted(cube) => {
-                refuted.push(cube);
+            End::Refuted(cubes) => {
+                refuted.add(cubes);
                 statistics.restarts += 1;
                 statistics.candidates = 0;
                 if statistics.restarts > options.max_restarts {
@@ -133,7 +144,7 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
                 continue;
             }
         };
-        return Ok(Search { outcome, statistics });
+        return Ok(Search { outcome, order: compiled.order, statistics });
     }
 }
 
@@ -141,7 +152,8 @@ enum End {
     Safe(Vec<Cube>),
     Unsafe(AbstractTrace),
     Unknown(Limit),
-    Refuted(Cube),
+    /// A candidate was reached: the cubes on the way to it.
+    Refuted(Vec<Cube>),
     NoLemma(Cube),
 }
 
@@ -150,7 +162,7 @@ enum End {
 enum Root {
     Unsafe,
     Lemma(Box<Cube>),
-    Candidate(Box<Cube>),
+    Candidate,
 }
 
 struct Node {
@@ -183,7 +195,7 @@ enum Expanded {
 }
 
 impl Attempt<'_> {
-    fn run(&mut self, mut oracle: Option<&mut Oracle<'_>>, refuted: &[Cube], dropped: &[Cube]) -> End {
+    fn run(&mut self, mut oracle: Option<&mut Oracle<'_>>, refuted: &Refuted, dropped: &[Cube]) -> End {
         for axiom in &self.compiled.axioms {
             for cube in cubes(self.compiled, axiom) {
                 self.visited.add(self.compiled, usize::MAX, cube);
@@ -239,7 +251,7 @@ impl Attempt<'_> {
                         return match &self.nodes[id].root {
                             Root::Unsafe => End::Unsafe(self.trace(id)),
                             Root::Lemma(cube) => End::NoLemma((**cube).clone()),
-                            Root::Candidate(cube) => End::Refuted((**cube).clone()),
+                            Root::Candidate => End::Refuted(self.chain(id)),
                         };
                     }
                     Expanded::Predecessors(Err(Overflow::Processes)) => {
@@ -286,29 +298,46 @@ impl Attempt<'_> {
     }
 
     /// Replaces a node that adds something by a candidate, if there is one.
-    fn approximate(&mut self, oracle: &mut Oracle<'_>, refuted: &[Cube], id: &mut usize) {
+    fn approximate(&mut self, oracle: &mut Oracle<'_>, refuted: &Refuted, id: &mut usize) {
         let cube = &self.nodes[*id].cube;
         if cube.meets_init(self.compiled) || self.visited.covers(self.compiled, cube) {
             return;
         }
         // A candidate takes the place of the node, so it must cover it.
-        let covers = |candidate: &Cube| {
-            Facts::new(&cube.literals, &self.compiled.domains).is_some_and(|facts| {
-                Prepared::new(candidate.clone()).covers(cube, &facts, self.compiled.system.named).is_some()
-            })
-        };
-        if let Some(candidate) = oracle.candidate(cube, refuted).filter(covers) {
-            let root = Root::Candidate(Box::new(candidate.clone()));
-            self.nodes.push(Node { cube: candidate, root, depth: 0, parent: None });
+        let Some(facts) = Facts::new(&cube.literals, &self.compiled.domains) else { return };
+        let named = self.compiled.system.named;
+        let covers =
+            |candidate: &Cube| Prepared::new(candidate.clone()).covers(cube, &facts, named).is_some();
+        let candidates = oracle.candidates(cube, refuted).into_iter().filter(covers);
+        // The one that leaves the fewest cubes to explain.
+        let scored = candidates.filter_map(|candidate| Some((self.open(&candidate)?, candidate)));
+        if let Some((_, candidate)) = scored.min_by_key(|(open, _)| *open) {
+            self.nodes.push(Node { cube: candidate, root: Root::Candidate, depth: 0, parent: None });
             self.statistics.candidates += 1;
             *id = self.nodes.len() - 1;
         }
     }
 
+    /// The predecessors of a candidate that neither it nor a visited cube covers; `None` if one is initial.
+    fn open(&self, candidate: &Cube) -> Option<usize> {
+        let prepared = Prepared::new(candidate.clone());
+        let mut open = 0;
+        for predecessor in predecessors(self.compiled, self.memory, candidate).ok()? {
+            let cube = predecessor.cube;
+            if cube.meets_init(self.compiled) {
+                return None;
+            }
+            let own = Facts::new(&cube.literals, &self.compiled.domains)
+                .is_none_or(|facts| prepared.covers(&cube, &facts, self.compiled.system.named).is_some());
+            open += usize::from(!own && !self.visited.subsumes(self.compiled, &cube));
+        }
+        Some(open)
+    }
+
     fn push(&mut self, node: Node) {
         let size = node.cube.literals.len() + node.cube.weak.nodes.len();
         let kind = match node.root {
-            Root::Candidate(_) => 0,
+            Root::Candidate => 0,
             _ => 1,
         };
         self.queue.push(Reverse((node.cube.procs, size, kind, node.depth, self.nodes.len())));
@@ -324,6 +353,17 @@ impl Attempt<'_> {
         }
         (self.start.elapsed().as_secs() >= self.options.max_seconds)
             .then_some(Limit::Time { seconds: self.options.max_seconds })
+    }
+
+    /// The cubes from a node to its root.
+    fn chain(&self, id: usize) -> Vec<Cube> {
+        let mut cubes = vec![self.nodes[id].cube.clone()];
+        let mut at = id;
+        while let Some((parent, ..)) = self.nodes[at].parent {
+            cubes.push(self.nodes[parent].cube.clone());
+            at = parent;
+        }
+        cubes
     }
 
     /// The steps from a node that meets the initial states to its root, processes named throughout.

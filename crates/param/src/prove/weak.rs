@@ -7,15 +7,21 @@
 //! reads of one step), which of them reaches which in ghb, and for each *entry* (the old events that a new one
 //! can be ordered before) the set of nodes it reaches. There are no event names and no bound on events.
 //!
-//! TSO: L contains co too (po ∪ rf ∪ co is acyclic wherever ghb is: an edge of po from a write to a read can
-//! only be followed by po up to the next write, and write-write order is kept), so a new write is co-before
-//! the old ones, and an old read that does not take it is from-reads-before it.
-//! PSO: write-write order is not kept. If every location is written by one process alone, or by locked steps
-//! alone, co is inside program order and the order of locked steps, and the rules of TSO apply without
-//! write-write edges. Otherwise (some location is *racy*, as in 2+2W) L is the order in which a store-buffer
-//! machine issues the steps, and an edge says which of two events happens first on its clock: a read, fence
-//! or locked step when it is issued, so before everything issued later; a buffered write when it reaches
-//! memory. An old read may then also miss a new write because a write issued earlier reached memory later
+//! Two orders L are known ([`Order`]), and each finds what the other does not:
+//!
+//! *Coherence*: L contains co. TSO: po ∪ rf ∪ co is acyclic wherever ghb is (an edge of po from a write to a
+//! read can only be followed by po up to the next write, and write-write order is kept), so a new write is
+//! co-before the old ones, and an old read that does not take it is from-reads-before it. PSO: write-write order
+//! is not kept, so this needs that every location is written by one process alone, or by locked steps
+//! alone: then co is inside program order and the order of locked steps. Reads of different processes stay
+//! unordered, so there are few cubes; but a cube does not speak of one moment of a run.
+//!
+//! *Issue*: L is the order in which a store-buffer machine issues the steps, and an edge says which of two
+//! events happens first on its clock: a read, fence or locked step when it is issued, so before everything
+//! issued later; a buffered write when it reaches memory. A cube then speaks of a state of the machine and of
+//! reads that are still to come, which is what makes candidates from a finite instance hit. A location is
+//! *racy* if several processes write it, one of them through its buffer (as in 2+2W). An old read of such a
+//! location may also miss a new write because a write issued earlier reached memory later
 //! (*late*): the missed write is then kept as a node of its own, since the read's source happens after it.
 //! What is forgotten beyond that only admits more executions: safe stays safe, and a spurious trace fails
 //! its replay.
@@ -53,7 +59,7 @@ pub enum Entry {
     Write(ProcId),
     /// The writes to a location.
     Location(Var),
-    /// The writes of a process to a location (PSO).
+    /// The writes of a process to a location, and those of others that it saw there (order of issue).
     Own(ProcId, Var),
 }
 
@@ -90,16 +96,41 @@ pub trait Memory: Sync {
     fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask;
     /// The entries through which later-found events reach the new one.
     fn entries(&self, event: &NewEvent<'_>) -> Vec<Entry>;
+    /// The entry through which later-found events reach a write of `location` that another process read.
+    fn overwritten(&self, _reader: ProcId, _location: Var) -> Option<Entry> {
+        None
+    }
     /// The choices for a read of `location` by `reader`.
     fn choices(&self, event: &NewEvent<'_>, location: Var, reader: ProcId) -> &'static [Choice];
 }
 
-/// The model's part of the prover. SC never asks: its weak variables are plain.
-pub fn memory(model: Model, racy: &[bool]) -> Box<dyn Memory + '_> {
-    match model {
-        Model::Sc | Model::Tso => Box::new(Tso),
-        Model::Pso if racy.iter().any(|racy| *racy) => Box::new(RacyPso { racy }),
-        Model::Pso => Box::new(Pso),
+/// The order in which steps are taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    Coherence,
+    Issue,
+}
+
+impl Order {
+    pub fn word(self) -> &'static str {
+        match self {
+            Order::Coherence => "coherence",
+            Order::Issue => "issue",
+        }
+    }
+
+    /// This order, or the one that is needed: under PSO a racy location has a co that leaves the coherence order.
+    pub fn valid(self, model: Model, racy: &[bool]) -> Order {
+        if model == Model::Pso && racy.contains(&true) { Order::Issue } else { self }
+    }
+}
+
+/// The model's part of the prover; `order` is [`Order::valid`]. SC never asks: its weak variables are plain.
+pub fn memory(model: Model, order: Order, racy: &[bool]) -> Box<dyn Memory + '_> {
+    match (model, order) {
+        (_, Order::Issue) => Box::new(Issue { racy, fifo: model != Model::Pso }),
+        (Model::Sc | Model::Tso, Order::Coherence) => Box::new(Tso),
+        (Model::Pso, Order::Coherence) => Box::new(Pso),
     }
 }
 
@@ -163,12 +194,14 @@ impl Memory for Pso {
     }
 }
 
-/// PSO with racy locations: L is the order of issue.
-pub struct RacyPso<'a> {
+/// TSO and PSO in the order of issue.
+pub struct Issue<'a> {
     pub racy: &'a [bool],
+    /// A buffer keeps the order of all writes (TSO), not only of those to one location (PSO).
+    pub fifo: bool,
 }
 
-impl Memory for RacyPso<'_> {
+impl Memory for Issue<'_> {
     fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask {
         if !event.is_buffered_write() {
             return ((1_u64 << weak.nodes.len()) - 1) as Mask; // done when issued: before all that is issued later
@@ -176,25 +209,24 @@ impl Memory for RacyPso<'_> {
         let mut mask = weak.entry(Entry::Write(event.thread));
         for location in event.writes {
             mask |= weak.entry(Entry::Own(event.thread, *location)); // same location: FIFO
-            if !self.racy[location.symbol()] {
-                mask |= weak.entry(Entry::Location(*location)); // co inside L
-            }
         }
         mask
     }
 
     fn entries(&self, event: &NewEvent<'_>) -> Vec<Entry> {
         let mut entries = Vec::new();
-        if event.drains {
+        if event.drains || (self.fifo && !event.writes.is_empty()) {
             entries.push(Entry::Write(event.thread));
         }
-        for location in event.writes {
-            entries.push(Entry::Own(event.thread, *location));
-            if !self.racy[location.symbol()] {
-                entries.push(Entry::Location(*location));
-            }
+        if !self.fifo {
+            entries.extend(event.writes.iter().map(|location| Entry::Own(event.thread, *location)));
         }
         entries
+    }
+
+    fn overwritten(&self, reader: ProcId, location: Var) -> Option<Entry> {
+        // Who saw a foreign write had none of its own pending: all it wrote before was overwritten by it.
+        self.racy[location.symbol()].then_some(Entry::Own(reader, location))
     }
 
     fn choices(&self, event: &NewEvent<'_>, location: Var, reader: ProcId) -> &'static [Choice] {
@@ -246,6 +278,19 @@ impl Weak {
         if before & after != 0 {
             return None;
         }
+        let readers = |location: Var| {
+            // Who read the missed write did so before the late source overwrote it.
+            let reads =
+                reads.iter().filter(|(_, other, choice)| *other == location && *choice == Choice::Reads);
+            reads.fold(0, |mask: Mask, (node, ..)| mask | 1 << node)
+        };
+        // The source of a late read comes after those and before the read itself.
+        let impossible = |&(node, location, choice): &(u8, Var, Choice)| {
+            choice == Choice::Late && self.nodes[node as usize].reach & readers(location) != 0
+        };
+        if reads.iter().any(impossible) {
+            return None;
+        }
         let mut weak = self.clone();
         let mut reach = after;
         // A write that a late read missed stays as a node without reads: the read's source happens after it.
@@ -266,12 +311,15 @@ impl Weak {
         for entry in memory.entries(event) {
             weak.add_entry(entry, reach);
         }
-        let readers = |location: Var| {
-            // Who read the missed write did so before the late source overwrote it.
-            let reads =
-                reads.iter().filter(|(_, other, choice)| *other == location && *choice == Choice::Reads);
-            reads.fold(0, |mask: Mask, (node, ..)| mask | 1 << node)
-        };
+        for &(node, location, choice) in reads {
+            let reader = self.nodes[node as usize].thread;
+            if choice == Choice::Reads
+                && reader != event.thread
+                && let Some(entry) = memory.overwritten(reader, location)
+            {
+                weak.add_entry(entry, reach);
+            }
+        }
         for &(node, location, choice) in reads {
             let floor = 1 << self.nodes.len() | readers(location);
             let late = &mut weak.nodes[node as usize].late;
@@ -286,6 +334,18 @@ impl Weak {
             }
         }
         Some(weak)
+    }
+
+    /// Adds what follows by transitivity.
+    pub fn close(&mut self) {
+        for _ in 0..self.nodes.len() {
+            let reach: Vec<Mask> = self.nodes.iter().map(|node| node.reach).collect();
+            let closed = |mask: Mask| {
+                reach.iter().enumerate().filter(|(n, _)| mask >> n & 1 == 1).fold(mask, |m, (_, r)| m | r)
+            };
+            self.nodes.iter_mut().for_each(|node| node.reach = closed(node.reach));
+            self.entries.iter_mut().for_each(|(_, mask)| *mask = closed(*mask));
+        }
     }
 
     pub fn add_entry(&mut self, entry: Entry, mask: Mask) {
