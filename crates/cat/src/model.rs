@@ -23,6 +23,7 @@ use crate::{
 /// A parsed model with all that it includes.
 pub struct Model {
     name: String,
+    builtin: bool,
     title: String,
     main: Arc<File>,
     /// A bell file beside the model, run before it.
@@ -42,6 +43,9 @@ struct Facts {
     coherence: bool,
     atomicity: bool,
     dependencies: bool,
+    porf: bool,
+    demands: bool,
+    chooses: bool,
 }
 
 impl Model {
@@ -72,7 +76,13 @@ impl Model {
     /// A model that ships with Porf: see [`crate::models`].
     pub fn builtin(name: &str) -> Option<Model> {
         let entry = crate::models().iter().find(|entry| entry.name == name)?;
-        Some(Model::parse(name, entry.source).expect("shipped models are correct: a test parses each"))
+        let model = Model::parse(name, entry.source).expect("shipped models are correct: a test parses each");
+        Some(Model { builtin: true, ..model })
+    }
+
+    /// Whether it ships with Porf.
+    pub fn is_builtin(&self) -> bool {
+        self.builtin
     }
 
     pub fn name(&self) -> &str {
@@ -107,12 +117,31 @@ impl Model {
         self.facts().dependencies
     }
 
+    /// Whether the model forbids every cycle in po | rf. False when that is not plain from the axioms.
+    pub fn implies_porf_acyclicity(&self) -> bool {
+        self.facts().porf
+    }
+
+    /// Whether some axiom wants something to be there (`~empty`, `~acyclic`), so that a part of a consistent
+    /// execution need not be consistent.
+    pub fn demands(&self) -> bool {
+        self.facts().demands
+    }
+
+    /// Whether the model chooses relations of its own (`with r from set`).
+    pub fn chooses(&self) -> bool {
+        self.facts().chooses
+    }
+
     fn facts(&self) -> Facts {
         *self.facts.get_or_init(|| match Program::compile(self, &Nominal) {
             Ok(program) => Facts {
                 coherence: program.implies_coherence(),
                 atomicity: program.implies_atomicity(),
                 dependencies: DEPENDENCIES.iter().any(|name| program.uses(name)),
+                porf: program.implies_porf_acyclicity(),
+                demands: program.demands(),
+                chooses: program.chooses(),
             },
             // The error shows again, and is reported, when an execution is bound.
             Err(_) => Facts { dependencies: true, ..Facts::default() },
@@ -140,6 +169,7 @@ impl Model {
         let main = Arc::new(parse(file, source)?);
         let title = main.header.last().cloned().unwrap_or_else(|| name.to_owned());
         let mut model = Model {
+            builtin: false,
             name: name.to_owned(),
             title,
             main: main.clone(),

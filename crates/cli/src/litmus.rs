@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 pub enum Engine {
     /// Brute force over candidate executions.
     Oracle { unroll: u32 },
-    /// Each execution once, for the models that have a fast checker; brute force for the others.
+    /// Each execution once; brute force for the models that the search cannot treat.
     Explore { unroll: u32 },
 }
 
@@ -65,7 +65,11 @@ pub fn answer(test: &LitmusTest, model: &Model, engine: Engine) -> Result<Answer
                 Some(answer) => return Ok(answer),
                 None => unroll,
             },
-            None => unroll,
+            None => match woven(test, model, unroll) {
+                Ok(answer) => return Ok(answer),
+                // What the search cannot do, brute force may.
+                Err(porf_explore::Error::Unsupported(_) | porf_explore::Error::Limit(_)) => unroll,
+            },
         },
     };
     let mut judge = CatJudge::new(&model.cat);
@@ -94,6 +98,47 @@ pub fn answer(test: &LitmusTest, model: &Model, engine: Engine) -> Result<Answer
     }
 }
 
+/// The same by exploration, for models that are known by their cat text.
+fn woven(test: &LitmusTest, model: &Model, unroll: u32) -> Result<Answer, porf_explore::Error> {
+    let mut collector = Collector::new(test);
+    let mut flags: BTreeMap<String, u64> = BTreeMap::new();
+    let mut fault = None;
+    let mut visitor = |visit: Visit<'_, '_>| {
+        match visit {
+            Visit::Complete(execution) => {
+                collector.add(|observable| seen(execution, observable));
+                for flag in execution.flags() {
+                    // The shipped models leave nothing undefined but races.
+                    let name = if model.shipped && flag == "undefined" { "data-race" } else { flag };
+                    *flags.entry(name.to_string()).or_default() += 1;
+                }
+            }
+            Visit::Fault(_, found) | Visit::Memory(_, found, ..) => {
+                fault = Some(found.message.clone());
+                return ControlFlow::Break(());
+            }
+            Visit::Blocked(_) | Visit::Race(..) => {}
+        }
+        ControlFlow::Continue(())
+    };
+    let options = porf_explore::Options { unroll: Some(unroll), ..Default::default() };
+    porf_explore::explore_cat(&test.program, &model.cat, &options, &mut visitor)?;
+    match fault {
+        Some(fault) => Err(porf_explore::Error::Unsupported(fault)),
+        None => {
+            Ok(Answer { outcome: collector.finish(), flags: flags.into_iter().collect(), engine: "explore" })
+        }
+    }
+}
+
+/// What an observable is at the end of an execution.
+fn seen(execution: &porf_explore::Execution<'_, '_>, observable: &Observable) -> u64 {
+    match observable {
+        Observable::Register { thread, reg, .. } => execution.state(ThreadId(*thread as u16)).register(*reg),
+        Observable::Location { address, size, .. } => execution.memory(*address, *size),
+    }
+}
+
 /// Whether the fast checkers speak of the events of a test: those of C11, and x86's, whose accesses and
 /// fences they read as the cat files do. In other languages a fence or an exclusive access has a
 /// meaning that only the cat files know.
@@ -113,12 +158,7 @@ fn explored(test: &LitmusTest, model: porf_explore::Model, unroll: u32) -> Resul
         match visit {
             Visit::Complete(execution) => {
                 races += u64::from(execution.has_race());
-                collector.add(|observable| match observable {
-                    Observable::Register { thread, reg, .. } => {
-                        execution.state(ThreadId(*thread as u16)).register(*reg)
-                    }
-                    Observable::Location { address, size, .. } => execution.memory(*address, *size),
-                });
+                collector.add(|observable| seen(execution, observable));
             }
             Visit::Fault(_, found) | Visit::Memory(_, found, ..) => {
                 fault = Some(found.message.clone());

@@ -15,10 +15,13 @@
 //!
 //! The axioms are in `models/*.cat`; the differential tests of `porf-explore` hold the two together.
 
+mod cat;
+mod checker;
 mod closure;
 mod hb;
 mod mo;
 mod mo_search;
+mod order;
 mod psc;
 mod psc_relation;
 mod race;
@@ -26,9 +29,12 @@ mod rf_sc;
 mod weak;
 mod writes_before;
 
+pub use cat::Cat;
+pub use checker::{Checker, Initial};
 pub use closure::{Closure, Pso, Sc, Sra, Tso};
 pub use hb::{HappensBefore, Porf, Rc11Hb};
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
+pub use order::Architecture;
 pub use race::{has_race, race};
 pub use rf_sc::RfSc;
 pub use weak::WeakMo;

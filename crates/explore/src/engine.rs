@@ -71,7 +71,7 @@ pub(crate) enum Kind {
 }
 
 /// Marks a choice of a write that is a read to revisit, not a place.
-const REVISIT: u32 = 1 << 31;
+pub(crate) const REVISIT: u32 = 1 << 31;
 
 impl<'p, M: MemoryModel> Engine<'p, M> {
     pub fn new(
@@ -267,7 +267,14 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
 
     fn execution(&self, for_ever: bool) -> Execution<'_, 'p> {
         let racy = M::Hb::RACES.then_some(M::Hb::HB);
-        Execution { graph: &self.graph, history: &self.history, sees_co: M::SEES_CO, racy, for_ever }
+        Execution {
+            graph: &self.graph,
+            history: &self.history,
+            sees_co: M::SEES_CO,
+            racy,
+            for_ever,
+            flags: &[],
+        }
     }
 
     /// Whether all that waiting threads have read can be the last write of its location, at once.

@@ -49,6 +49,8 @@ pub(crate) struct Node {
     pub next: Next,
     /// The location of the next event.
     pub loc: Loc,
+    /// The site of the next event, where dependencies are tracked.
+    pub site: u64,
 }
 
 pub(crate) struct History<'p> {
@@ -232,7 +234,8 @@ impl<'p> History<'p> {
             return Err(Error::Limit("more than 2^30 thread histories".into()));
         }
         let tag = Tag::new(self.nodes.len(), ready);
-        self.nodes.push(Node { children: SmallVec::new(), label, next, loc });
+        let site = if state.tracked().is_some() { state.site() } else { 0 };
+        self.nodes.push(Node { children: SmallVec::new(), label, next, loc, site });
         self.states.push(state);
         Ok(tag)
     }

@@ -14,6 +14,7 @@ mod schedule;
 mod stuck;
 mod task;
 mod visit;
+mod weave;
 
 pub use error::Error;
 pub use schedule::Schedule;
@@ -22,7 +23,8 @@ pub use task::Task;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
 use porf_consistency::{
-    Closure, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf, RfSc, Sc, Sra, Tso, WeakMo,
+    Architecture, Cat, Checker, Closure, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf, RfSc,
+    Sc, Sra, Tso, WeakMo,
 };
 use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_interp::Interpreter;
@@ -104,6 +106,44 @@ pub fn explore(
         }
     }
     dispatch(program, model, equivalence, options, Alone(visitor))
+}
+
+/// Explores every execution of `program` that a cat model allows, up to events, rf and co.
+///
+/// A model that forbids cycles in po | rf is searched with porf prefixes, the shipped models of
+/// architectures with dependency prefixes; others are refused. What the search needs of a model is told in
+/// [`porf_consistency::Checker`].
+pub fn explore_cat(
+    program: &Program,
+    model: &porf_cat::Model,
+    options: &Options,
+    visitor: &mut impl Visitor,
+) -> Result<Statistics, Error> {
+    if model.demands() {
+        return Err(Error::Unsupported("a model with an axiom that wants something to be there".into()));
+    }
+    if model.chooses() {
+        return Err(Error::Unsupported("a model that chooses relations of its own".into()));
+    }
+    let architecture = if model.is_builtin() { Architecture::of(model.name()) } else { None };
+    let keeps_po =
+        model.implies_porf_acyclicity() || (model.is_builtin() && matches!(model.name(), "tso" | "pso"));
+    if architecture.is_none() && !keeps_po {
+        return Err(Error::Unsupported("a model that does not say `acyclic po | rf`".into()));
+    }
+    weave(program, Cat::new(model, program.dialect, architecture), options, visitor)
+}
+
+fn weave(
+    program: &Program,
+    checker: impl Checker,
+    options: &Options,
+    visitor: &mut impl Visitor,
+) -> Result<Statistics, Error> {
+    let interp = Interpreter::new(program).track_dependencies(true).unroll(options.unroll);
+    let mut weaver = weave::Weaver::new(interp, checker, options.schedule)?;
+    let _ = weaver.run(visitor)?;
+    Ok(weaver.statistics)
 }
 
 /// Explores with one worker for each visitor. Begins where `from` ended, or at the beginning; gives

@@ -80,7 +80,7 @@ pub(crate) fn tag_of(graph: &ExecutionGraph, thread: usize) -> Tag {
     if thread.is_started() { Tag(thread.now()) } else { Tag(0) }
 }
 
-fn join_is_ready(graph: &ExecutionGraph, history: &History<'_>, tag: Tag) -> bool {
+pub(crate) fn join_is_ready(graph: &ExecutionGraph, history: &History<'_>, tag: Tag) -> bool {
     let crate::history::Next::Emit(porf_event::Label::Join { child }) = history.node(tag).next else {
         return false;
     };

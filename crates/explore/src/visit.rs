@@ -41,6 +41,8 @@ pub struct Execution<'v, 'p> {
     pub(crate) racy: Option<usize>,
     /// Of a blocked execution: what its threads wait for can stay as it is for ever.
     pub(crate) for_ever: bool,
+    /// What a cat model says of it.
+    pub(crate) flags: &'v [String],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,6 +105,11 @@ impl Execution<'_, '_> {
             (0..self.graph.location_count() as u32)
                 .any(|loc| porf_consistency::has_race(self.graph, Loc(loc), hb))
         })
+    }
+
+    /// The flags that a cat model raises for it.
+    pub fn flags(&self) -> &[String] {
+        self.flags
     }
 
     pub fn key(&self) -> CanonicalKey {

@@ -511,7 +511,7 @@ impl ExecutionGraph {
         thread.last().or(Some(thread.creator)).filter(|ev| ev.is_some())
     }
 
-    fn reader_head(&mut self, write: Ev, loc: Loc) -> &mut Ev {
+    pub(crate) fn reader_head(&mut self, write: Ev, loc: Loc) -> &mut Ev {
         if write == Ev::INIT {
             &mut self.locations[loc.as_usize()].init_reader
         } else {
@@ -520,7 +520,7 @@ impl ExecutionGraph {
     }
 
     /// The read that the write of a read-modify-write belongs to: the last one of its kind.
-    fn find_pair(&self, thread: ThreadId, index: u32, label: &Label) -> Ev {
+    pub(crate) fn find_pair(&self, thread: ThreadId, index: u32, label: &Label) -> Ev {
         let thread = &self.threads[thread.as_usize()];
         for at in (0..index as usize).rev() {
             let ev = thread.events[at];

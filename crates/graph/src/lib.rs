@@ -14,9 +14,11 @@
 
 mod graph;
 mod key;
+mod partial;
 mod restrict;
 mod validate;
 
 pub use graph::{Ev, Event, ExecutionGraph, Loc, Thread};
 pub use key::CanonicalKey;
+pub use partial::{Links, Need, Partial, validate as validate_partial};
 pub use validate::{Malformed, validate};

@@ -215,7 +215,7 @@ impl ExecutionGraph {
     }
 
     /// Makes this the empty graph with the threads that run from the start, and the locations, of `like`.
-    fn clear_for(&mut self, like: &ExecutionGraph) {
+    pub(crate) fn clear_for(&mut self, like: &ExecutionGraph) {
         self.kinds = like.kinds;
         self.stride = like.stride;
         self.events.truncate(1);

@@ -177,12 +177,18 @@ impl<'p> Interpreter<'p> {
                     self.assign(state, *dst, result, &[*a, *b]);
                 }
                 Instr::Assume { cond } => {
+                    if let Some(taint) = &mut state.taint {
+                        taint.branch(frame.base, *cond);
+                    }
                     if value(state, *cond) == 0 {
                         return Step::Blocked(BlockReason::Assume);
                     }
                     state.frame_mut().pc += 1;
                 }
                 Instr::Assert { cond, message } => {
+                    if let Some(taint) = &mut state.taint {
+                        taint.branch(frame.base, *cond);
+                    }
                     if value(state, *cond) == 0 {
                         return self.fault(state, FaultKind::Assertion, message);
                     }
@@ -248,6 +254,13 @@ impl<'p> Interpreter<'p> {
     /// Answers the event that `run` asked for.
     pub fn deliver(&self, state: &mut ThreadState, answer: Value) {
         let read = if state.taint.is_some() { DepSet::single(state.events) } else { DepSet::new() };
+        if state.taint.is_some() && self.decides_path(state) {
+            let index = state.events;
+            if let Some(taint) = &mut state.taint {
+                taint.commit();
+                taint.path.insert(index);
+            }
+        }
         state.events += 1;
         match self.current(state) {
             Instr::Load { dst, size, .. } => {
@@ -286,8 +299,9 @@ impl<'p> Interpreter<'p> {
                     finish_old(state, *dst);
                 }
             },
+            // The choice: 0 fails, which is always possible; 1 goes on to the write.
             Instr::StoreExclusive { status, success, failure, .. } => match (state.phase, answer) {
-                (0, 0) => state.phase = 1,
+                (0, 1) => state.phase = 1,
                 (0, _) => {
                     state.exclusive = None;
                     finish(state, *status, *failure, DepSet::new());
@@ -332,6 +346,25 @@ impl<'p> Interpreter<'p> {
             }
             Instr::Fence { .. } | Instr::FenceAt { .. } | Instr::Join { .. } => advance(state),
             other => unreachable!("{other:?} asks for no event"),
+        }
+    }
+
+    /// Whether the next event is the read of an instruction that writes only if the value is right.
+    pub fn is_conditional(&self, state: &ThreadState) -> bool {
+        let conditional = |instr: &Instr| {
+            matches!(instr, Instr::Cas { .. } | Instr::AddUnless { .. } | Instr::TryLock { .. })
+        };
+        state.phase == 0 && !state.frames.is_empty() && conditional(self.current(state))
+    }
+
+    /// Whether all that comes later hangs on the answer to the present event: a choice, or a lock that
+    /// may be taken.
+    fn decides_path(&self, state: &ThreadState) -> bool {
+        match self.current(state) {
+            Instr::Nondet { .. } => true,
+            Instr::StoreExclusive { .. } | Instr::Lock { .. } => state.phase == 0,
+            Instr::Cas { weak, .. } => state.phase == 1 && (*weak || self.picks()),
+            _ => false,
         }
     }
 
@@ -399,7 +432,8 @@ impl<'p> Interpreter<'p> {
                 let equal = width.truncate(value(state, expected)) == state.old;
                 match state.phase {
                     // The mode depends on the value: `settle` tells the truth once that is known.
-                    0 => Request::read(at(state, address, size), read.max(failure), kind, address),
+                    0 => Request::read(at(state, address, size), read.max(failure), kind, address)
+                        .identified_by(expected),
                     1 if self.picks() => Request::plain(Label::Choice { options: 2, chosen: 0 }),
                     WRITE_BACK if !equal => {
                         Request::write(at(state, address, size), write, kind, state.old, address, None)
@@ -410,7 +444,9 @@ impl<'p> Interpreter<'p> {
                         finish_old(state, dst);
                         Request::Skip
                     }
-                    1 if weak => Request::plain(Label::Choice { options: 2, chosen: 0 }),
+                    1 if weak => Request::plain(Label::Choice { options: 2, chosen: 0 })
+                        .using_old(state, true)
+                        .identified_by(expected),
                     _ => {
                         let new_value = width.truncate(value(state, new));
                         Request::write(at(state, address, size), write, kind, new_value, address, Some(new))
@@ -421,7 +457,7 @@ impl<'p> Interpreter<'p> {
             Instr::AddUnless { dst, address, operand, unless, size, read, write, kind } => {
                 let width = Width::of_bytes(size);
                 match state.phase {
-                    0 => Request::read(at(state, address, size), read, kind, address),
+                    0 => Request::read(at(state, address, size), read, kind, address).identified_by(unless),
                     _ if width.truncate(value(state, unless)) == state.old => {
                         finish_old(state, dst);
                         Request::Skip
@@ -440,7 +476,7 @@ impl<'p> Interpreter<'p> {
                     return Request::Skip;
                 }
                 match state.phase {
-                    0 => Request::plain(Label::Choice { options: 2, chosen: 0 }),
+                    0 => Request::plain(Label::Choice { options: 2, chosen: 0 }).identified_by(address),
                     _ => {
                         let new = Width::of_bytes(size).truncate(value(state, stored));
                         Request::write(access, mode, RmwKind::Exclusive, new, address, Some(stored))
@@ -524,11 +560,15 @@ impl<'p> Interpreter<'p> {
 
     pub(crate) fn jump(&self, state: &mut ThreadState, target: u32) -> Option<Step> {
         let frame = *state.frame();
-        if target <= frame.pc
-            && let Some(unroll) = self.unroll
-            && state.count_loop(frame.function, target) > unroll
-        {
-            return Some(Step::Blocked(BlockReason::Bound));
+        if target <= frame.pc && (self.unroll.is_some() || self.track) {
+            let count = state.count_loop(frame.function, target);
+            if self.unroll.is_some_and(|unroll| count > unroll) {
+                return Some(Step::Blocked(BlockReason::Bound));
+            }
+            // The loop might not have ended.
+            if let Some(taint) = &mut state.taint {
+                taint.commit();
+            }
         }
         state.frame_mut().pc = target;
         None
@@ -670,6 +710,16 @@ impl Request {
         match self {
             Request::Emit(label, sources) if tracked => {
                 Request::Emit(label, Sources { condition: Some((expected, state.old_event)), ..sources })
+            }
+            other => other,
+        }
+    }
+
+    /// Were `operand` another value, this would be another kind of event.
+    fn identified_by(self, operand: Operand) -> Request {
+        match self {
+            Request::Emit(label, sources) => {
+                Request::Emit(label, Sources { identity: Some(operand), ..sources })
             }
             other => other,
         }

@@ -5,6 +5,7 @@ use crate::taint::Taint;
 use porf_event::{Dependencies, Location, ThreadId, Value};
 use porf_ir::{AllocKind, FunctionId, Image, Instr, Program, Reg, Span, Target};
 use smallvec::SmallVec;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +98,36 @@ impl ThreadState {
     /// Dependencies of the event that was asked for last; empty unless they are tracked.
     pub fn dependencies(&self) -> Dependencies {
         self.taint.as_ref().map_or_else(Dependencies::default, |taint| taint.emitted.clone())
+    }
+
+    /// Everything that the event that was asked for last hangs on, by index: its dependencies, and what
+    /// decided that it happens and what kind of event it is.
+    pub fn needs(&self) -> impl Iterator<Item = u32> + '_ {
+        let all = |taint: &'_ Taint| {
+            let sets = [&taint.path, &taint.identity];
+            sets.map(|set| set.iter().chain(set.picks()).collect::<SmallVec<[u32; 8]>>())
+        };
+        let extra = self.taint.as_ref().map(|taint| all(taint)).into_iter().flatten().flatten();
+        self.taint.iter().flat_map(|taint| taint.emitted.all()).chain(extra)
+    }
+
+    /// Tells the events of a thread apart, whichever way it came to them: where it is, in which calls
+    /// and in which iterations.
+    pub fn site(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for frame in &self.frames {
+            (frame.function.0, frame.pc).hash(&mut hasher);
+        }
+        self.phase.hash(&mut hasher);
+        for (function, target, count) in &self.loops {
+            (function.0, target, count).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// The dependencies of the event that was asked for last, if they are tracked.
+    pub fn tracked(&self) -> Option<&Dependencies> {
+        self.taint.as_ref().map(|taint| &taint.emitted)
     }
 
     /// The instruction that the thread is at.

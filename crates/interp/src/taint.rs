@@ -17,8 +17,14 @@ pub(crate) struct Taint {
     pub marks: Vec<DepSet>,
     /// Of private memory, by word of 8 bytes.
     pub memory: BTreeMap<u64, DepSet>,
+    /// What the thread had to choose, or to read of locks and loops, to come here: it could be elsewhere.
+    /// Unlike `ctrl`, nothing takes it back.
+    pub path: DepSet,
     /// Of the event asked for last.
     pub emitted: Dependencies,
+    /// What else the event asked for last is what it is for: the operand that a compare-and-swap
+    /// compares with.
+    pub identity: DepSet,
 }
 
 /// Where the address and the data of an event come from.
@@ -31,6 +37,8 @@ pub(crate) struct Sources {
     /// What decided whether the event happens, beside the branches: the comparison of a
     /// compare-and-swap, and the read that it compares.
     pub condition: Option<(Operand, u32)>,
+    /// What the kind of the event hangs on, beside the value that it reads.
+    pub identity: Option<Operand>,
 }
 
 impl Taint {
@@ -61,6 +69,13 @@ impl Taint {
         }
         let addr = self.of(base, sources.address.as_slice());
         self.emitted = Dependencies { addr, data, ctrl: self.ctrl.clone() };
+        self.identity = self.of(base, sources.identity.as_slice());
+    }
+
+    /// Whatever decided that the thread is here, it stays decisive.
+    pub fn commit(&mut self) {
+        let Taint { path, ctrl, .. } = self;
+        path.union_with(ctrl);
     }
 
     /// A branch on `operand`: what comes later depends on it by control.

@@ -42,6 +42,32 @@ impl Program {
         })
     }
 
+    /// Whether no execution that passes the tests has a cycle in po | rf.
+    pub fn implies_porf_acyclicity(&self) -> bool {
+        let both = |id: NodeId| whole_po(self, id) && above(self, id, Atom::Rf);
+        self.axioms().any(|(property, id)| match (property, &self.nodes[id as usize].op) {
+            (Property::Acyclic, _) => both(id),
+            (Property::Irreflexive, &Op::Plus(inner)) => both(inner),
+            // hb ; eco? with hb = (po | rf | ...)+.
+            (Property::Irreflexive, &Op::Compose(h, e)) => {
+                matches!(self.nodes[e as usize].op, Op::Optional(_) | Op::Star(_))
+                    && matches!(self.nodes[h as usize].op, Op::Plus(inner) if both(inner))
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether a test may pass on an execution because of what is in it, not because of what is not: no such model
+    /// is closed under restriction.
+    pub fn demands(&self) -> bool {
+        self.tests.iter().any(|test| test.require == Require::Check && test.negated)
+    }
+
+    /// Whether the model chooses relations of its own.
+    pub fn chooses(&self) -> bool {
+        !self.choices.is_empty()
+    }
+
     /// Whether consistency, flags or undefined behaviour depend on co.
     pub fn depends_on_co(&self) -> bool {
         self.tests.iter().any(|test| self.nodes[test.node as usize].mask & CO != 0)
@@ -126,6 +152,17 @@ fn above(program: &Program, id: NodeId, atom: Atom) -> bool {
         // write, unless an update is a single event, which then follows itself in neither.
         &Op::Difference(a, b) => is_identity(program, b) && atom == Atom::Fr && above(program, a, atom),
         &Op::Compose(a, b) => atom == Atom::Fr && is_inverse_rf(program, a) && above(program, b, Atom::Co),
+        _ => false,
+    }
+}
+
+/// Whether a relation contains po, as far as its definition shows.
+fn whole_po(program: &Program, id: NodeId) -> bool {
+    match &program.nodes[id as usize].op {
+        Op::Universe => true,
+        Op::Base(name) => &**name == "po",
+        Op::Union(parts) => parts.iter().any(|&part| whole_po(program, part)),
+        &(Op::Plus(inner) | Op::Star(inner) | Op::Optional(inner)) => whole_po(program, inner),
         _ => false,
     }
 }

@@ -7,4 +7,5 @@
 
 pub mod axioms;
 pub mod brute;
+pub mod dependent;
 pub mod generate;

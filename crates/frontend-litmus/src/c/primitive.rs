@@ -514,7 +514,10 @@ impl<'a> Lower<'_, 'a> {
 
     fn assume(&mut self, op: CmpOp, a: Operand, b: Operand) {
         let cond = self.compare(op, a, b, None);
+        // It says what the choice meant: no branch of the program.
+        let slot = self.mark();
         self.thread.push(Instr::Assume { cond });
+        self.restore(slot);
     }
 
     fn barrier_if(&mut self, order: Order) {

@@ -1,0 +1,175 @@
+//! Any model that is written in cat, evaluated on the whole graph for every question.
+//!
+//! Source: the model's own text; `porf-cat` says how it is read. Cost: that of the model's relations over
+//! all events, tens of microseconds for graphs of ten events; for models that have no checker of their own.
+
+use crate::checker::{Checker, Initial};
+use crate::order::Architecture;
+use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView, Model, Outcome};
+use porf_event::{Access, DepSet, Dependencies, Dialect, EventId, Label, RmwKind, ThreadId, WriteMode};
+use porf_graph::{Ev, Links, Loc, Need, Partial};
+use porf_relation::Relation;
+
+pub struct Cat<'m> {
+    evaluator: Evaluator<'m>,
+    dialect: Dialect,
+    architecture: Option<Architecture>,
+}
+
+impl<'m> Cat<'m> {
+    /// `dialect` is that of the program: it says what the model's sets mean. A model without architecture
+    /// keeps program order: it forbids every cycle in po | rf.
+    pub fn new(model: &'m Model, dialect: Dialect, architecture: Option<Architecture>) -> Cat<'m> {
+        Cat { evaluator: Evaluator::new(model), dialect, architecture }
+    }
+
+    fn outcome(&mut self, partial: &Partial, initial: Initial<'_>) -> Result<Outcome, Diagnostic> {
+        let events = Events::new(partial, initial);
+        let views: Vec<EventView<'_>> = events
+            .list
+            .iter()
+            .map(|event| EventView {
+                id: event.id,
+                label: &event.label,
+                dependencies: event.dependencies.as_ref(),
+            })
+            .collect();
+        let structure = EventStructure::new(self.dialect, &views, &events.rmw);
+        if !self.evaluator.bind(&structure)? {
+            return Ok(Outcome::default());
+        }
+        let (rf, co) = events.relations(partial);
+        if !self.evaluator.set_rf(&rf)? {
+            return Ok(Outcome::default());
+        }
+        self.evaluator.set_co(&co);
+        self.evaluator.check()
+    }
+}
+
+impl Checker for Cat<'_> {
+    fn architecture(&self) -> Option<Architecture> {
+        self.architecture
+    }
+
+    fn consistent(
+        &mut self,
+        partial: &Partial,
+        initial: Initial<'_>,
+        _changed: Ev,
+    ) -> Result<bool, Diagnostic> {
+        Ok(self.outcome(partial, initial)?.is_consistent())
+    }
+
+    fn flags(&mut self, partial: &Partial, initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
+        let outcome = self.outcome(partial, initial)?;
+        let mut flags =
+            if outcome.flags == 0 { Vec::new() } else { self.evaluator.flag_names(outcome.flags) };
+        if outcome.undefined {
+            flags.push("undefined".to_string());
+        }
+        Ok(flags)
+    }
+}
+
+/// The events that a model speaks of: initial writes first, then threads in program order.
+struct Events {
+    list: Vec<Listed>,
+    rmw: Vec<(usize, usize)>,
+    /// The number of each event of the graph; of the initial writes, that of location 0.
+    numbers: Vec<usize>,
+    /// The number of the initial write of each location.
+    initial: Vec<usize>,
+}
+
+struct Listed {
+    id: EventId,
+    label: Label,
+    dependencies: Option<Dependencies>,
+}
+
+impl Events {
+    fn new(partial: &Partial, initial: Initial<'_>) -> Events {
+        let graph = &partial.graph;
+        let mut events = Events {
+            list: Vec::with_capacity(graph.len() + graph.location_count()),
+            rmw: Vec::new(),
+            numbers: vec![usize::MAX; graph.len()],
+            initial: vec![usize::MAX; graph.location_count()],
+        };
+        for loc in (0..graph.location_count() as u32).map(Loc) {
+            let used = !graph.co(loc).is_empty() || graph.readers(Ev::INIT, loc).next().is_some();
+            if used {
+                let (size, value) = initial(loc);
+                let access = Access { location: graph.location(loc), size };
+                let number = events.list.len();
+                events.initial[loc.as_usize()] = number;
+                events.list.push(Listed {
+                    id: EventId::new(ThreadId::INIT, number as u32),
+                    label: Label::Write { access, mode: WriteMode::Plain, rmw: RmwKind::None, value },
+                    dependencies: None,
+                });
+            }
+        }
+        for thread in graph.threads() {
+            for &ev in thread.events() {
+                let event = graph.event(ev);
+                if !matches!(event.label, Label::Read { .. } | Label::Write { .. } | Label::Fence { .. }) {
+                    continue;
+                }
+                let number = events.list.len();
+                events.numbers[ev.as_usize()] = number;
+                if event.pair.is_some() {
+                    events.rmw.push((events.numbers[event.pair.as_usize()], number));
+                }
+                events.list.push(Listed {
+                    id: event.id,
+                    label: event.label,
+                    dependencies: Some(dependencies(partial, partial.links(ev))),
+                });
+            }
+        }
+        events
+    }
+
+    fn relations(&self, partial: &Partial) -> (Relation, Relation) {
+        let graph = &partial.graph;
+        let mut rf = Relation::empty(self.list.len());
+        let mut co = Relation::empty(self.list.len());
+        for ev in graph.all() {
+            let event = graph.event(ev);
+            if event.rf.is_some() {
+                let source = match event.rf {
+                    Ev::INIT => self.initial[event.loc.as_usize()],
+                    source => self.numbers[source.as_usize()],
+                };
+                rf.insert(source, self.numbers[ev.as_usize()]);
+            }
+        }
+        for loc in (0..graph.location_count() as u32).map(Loc) {
+            for (at, &write) in graph.co(loc).iter().enumerate() {
+                let number = self.numbers[write.as_usize()];
+                co.insert(self.initial[loc.as_usize()], number);
+                for &earlier in &graph.co(loc)[..at] {
+                    co.insert(self.numbers[earlier.as_usize()], number);
+                }
+            }
+        }
+        (rf, co)
+    }
+}
+
+fn dependencies(partial: &Partial, links: &Links) -> Dependencies {
+    let of = |kind: u8, pick: u8| {
+        let index = |need: &Need| partial.graph.event(need.event).id.index;
+        let mut set: DepSet = links.needs.iter().filter(|need| need.is(kind)).map(index).collect();
+        let picks: DepSet = links.needs.iter().filter(|need| need.is(pick)).map(index).collect();
+        set.pick(&picks);
+        set
+    };
+    Dependencies {
+        addr: of(Need::ADDR, Need::PICK_ADDR),
+        data: of(Need::DATA, Need::PICK_DATA),
+        ctrl: of(Need::CTRL, Need::PICK_CTRL),
+    }
+}

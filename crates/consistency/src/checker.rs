@@ -1,0 +1,37 @@
+//! Consistency of execution graphs whose threads may have holes: what exploration with dependency
+//! prefixes asks of a model.
+
+use crate::order::Architecture;
+use porf_cat::Diagnostic;
+use porf_event::Value;
+use porf_graph::{Ev, Loc, Partial};
+
+/// The initial contents of a location: its size in bytes and its value.
+pub type Initial<'i> = &'i dyn Fn(Loc) -> (u8, Value);
+
+/// A memory model: is this graph consistent?
+///
+/// What it must be, for the search to find every execution once:
+/// - consistency is kept by restriction to prefixes: sets that are closed under rf, dependencies, and the
+///   order that the architecture keeps (all of po, if there is no architecture);
+/// - that order has no cycle in consistent graphs (where it has one, executions are not found);
+/// - an event that is last in its thread can always be added: a read of the co-last write, a write at
+///   the co-last place.
+pub trait Checker {
+    /// The architecture, whose static order is part of prefixes; none for models that keep program order.
+    fn architecture(&self) -> Option<Architecture>;
+
+    /// Whether the graph, in which every read has a source and every write a place, is consistent. It
+    /// was before `changed` came, or before the reads of `changed` took their value from it.
+    fn consistent(
+        &mut self,
+        partial: &Partial,
+        initial: Initial<'_>,
+        changed: Ev,
+    ) -> Result<bool, Diagnostic>;
+
+    /// What the model says of a consistent graph, beside that.
+    fn flags(&mut self, _partial: &Partial, _initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,76 @@
+//! Running a thread over the events that it already has.
+
+use super::Weaver;
+use crate::error::Error;
+use crate::history::{Next, Tag};
+use porf_consistency::Checker;
+use porf_event::{Label, ThreadId, Value};
+use porf_graph::{Ev, Links, Need};
+
+impl<C: Checker> Weaver<'_, C> {
+    /// The first event of `thread` that is not settled has its answer: the thread is run over it, and
+    /// over those behind it up to the next hole.
+    pub(super) fn forward(&mut self, thread: ThreadId) -> Result<(), Error> {
+        loop {
+            let settled = self.partial.settled(thread);
+            let Some(&next) = self.partial.graph.thread(thread).events().get(settled as usize) else {
+                return Ok(());
+            };
+            let before = Tag(self.partial.graph.thread(thread).now());
+            let node = self.history.node(before);
+            if !matches!(node.next, Next::Emit(_)) || node.site != self.partial.links(next).site {
+                return Ok(());
+            }
+            let event = self.partial.graph.event(next);
+            let answer = answer(&event.label);
+            let label = event.label;
+            let after = self.history.child(before, answer)?;
+            if self.history.node(after).label != label {
+                let what = format!("{label} became {}", self.history.node(after).label);
+                return Err(Error::Unsupported(format!("a dependency that is not tracked: {what}")));
+            }
+            self.partial.set_tags(next, before.0, after.0);
+            self.partial.settle(thread, settled + 1);
+        }
+    }
+
+    /// What the next event of a thread hangs on.
+    pub(super) fn links(&self, thread: ThreadId, tag: Tag) -> Links {
+        let state = self.history.state(tag);
+        let conditional = self.history.interp.is_conditional(state);
+        let site = self.history.node(tag).site;
+        let mut links = Links { site, before: tag.0, conditional, ..Links::default() };
+        let events = self.partial.graph.thread(thread).events();
+        let at = |index: u32| events[index as usize];
+        if let Some(tracked) = state.tracked() {
+            let kinds = [
+                (&tracked.addr, Need::ADDR, Need::PICK_ADDR),
+                (&tracked.data, Need::DATA, Need::PICK_DATA),
+                (&tracked.ctrl, Need::CTRL, Need::PICK_CTRL),
+            ];
+            for (set, kind, pick) in kinds {
+                set.iter().for_each(|index| links.add(at(index), kind));
+                set.picks().for_each(|index| links.add(at(index), pick));
+            }
+            state.needs().for_each(|index| links.add(at(index), 0));
+        }
+        links
+    }
+
+    /// The label of a read that is behind a hole, if its source gives it `value`.
+    pub(super) fn label_behind(&self, read: Ev, value: Value) -> Label {
+        let before = Tag(self.partial.links(read).before);
+        let Next::Emit(label) = self.history.node(before).next else { unreachable!("it was emitted") };
+        self.history.interp.settle(self.history.state(before), label, value)
+    }
+}
+
+/// What a thread was told at an event.
+pub(super) fn answer(label: &Label) -> Value {
+    match label {
+        Label::Read { value, .. } => *value,
+        Label::Choice { chosen, .. } => Value::from(*chosen),
+        Label::Create { child } => Value::from(child.0),
+        _ => 0,
+    }
+}

@@ -1,0 +1,118 @@
+//! What an event needs: the set that a revisit keeps.
+//!
+//! The prefix of an event holds what it depends on, what it reads from, and what its architecture orders
+//! before it, and so on. A write that is read by its own thread only is passed on before it is ordered
+//! (store forwarding): of such a write only what it depends on belongs to the prefix.
+
+use super::Weaver;
+use porf_consistency::{Architecture, Checker};
+use porf_event::{EventId, Label, RmwKind};
+use porf_graph::{Ev, Partial};
+
+/// Marks of an event in a prefix.
+const NEEDED: u8 = 1;
+/// With what is ordered before it.
+const ORDERED: u8 = 2;
+
+impl<C: Checker> Weaver<'_, C> {
+    /// Marks everything below `event`, itself not included.
+    ///
+    /// The write of a read-modify-write belongs to its read, unless it needs more than is there: another
+    /// read-modify-write could not know that the source is taken.
+    pub(super) fn mark_prefix(&mut self, event: Ev) {
+        let Weaver { partial, checker, marks, work, below, .. } = self;
+        let architecture = checker.architecture();
+        marks.clear();
+        marks.resize(partial.graph.len(), 0);
+        marks[event.as_usize()] = NEEDED | ORDERED;
+        work.clear();
+        work.push((event, NEEDED | ORDERED));
+        let mut pairs = false;
+        while let Some((top, new)) = work.pop() {
+            pairs |=
+                partial.graph.event(top).label.is_read() && partial.graph.event(top).label.rmw().is_pair();
+            let mut mark = |need: Ev, kind: u8| {
+                let before = marks[need.as_usize()];
+                if need != Ev::INIT && kind & !before != 0 {
+                    marks[need.as_usize()] = before | kind;
+                    work.push((need, kind & !before));
+                }
+            };
+            if new & NEEDED != 0 {
+                needs(partial, architecture, top, &mut mark);
+            }
+            if new & ORDERED != 0 {
+                let found = &mut |need| mark(need, NEEDED | ORDERED);
+                match architecture {
+                    Some(architecture) => architecture.before(partial, top, found),
+                    None => po_before(partial, top).iter().copied().for_each(found),
+                }
+            }
+        }
+        while std::mem::take(&mut pairs) {
+            for write in partial.graph.all() {
+                let pair = partial.graph.event(write).pair;
+                if !pair.is_some() || marks[write.as_usize()] != 0 || marks[pair.as_usize()] == 0 {
+                    continue;
+                }
+                let mut all = true;
+                needs(partial, architecture, write, &mut |need, _| {
+                    all &= need == Ev::INIT || marks[need.as_usize()] != 0;
+                });
+                if all {
+                    marks[write.as_usize()] = NEEDED;
+                    pairs = true;
+                }
+            }
+        }
+        below.clear();
+        below.extend(marks.iter().map(|&mark| mark != 0));
+        below[event.as_usize()] = false;
+    }
+}
+
+/// Events that everything of their thread is ordered with.
+fn is_barrier(label: &Label) -> bool {
+    matches!(
+        label,
+        Label::Create { .. } | Label::Join { .. } | Label::Alloc { .. } | Label::Free { .. } | Label::End
+    )
+}
+
+fn po_before(partial: &Partial, event: Ev) -> &[Ev] {
+    let EventId { thread, index } = partial.graph.event(event).id;
+    &partial.graph.thread(thread).events()[..index as usize]
+}
+
+/// What an event needs to be what it is.
+fn needs(partial: &Partial, architecture: Option<Architecture>, event: Ev, found: &mut impl FnMut(Ev, u8)) {
+    let graph = &partial.graph;
+    let this = graph.event(event);
+    if this.rf.is_some() {
+        let source = graph.event(this.rf);
+        // On RISC-V nobody reads early from an atomic operation.
+        let early = source.id.thread == this.id.thread
+            && !(architecture == Some(Architecture::Riscv) && source.label.rmw() != RmwKind::None);
+        found(this.rf, if early { NEEDED } else { NEEDED | ORDERED });
+    }
+    if this.pair.is_some() {
+        found(this.pair, NEEDED | ORDERED);
+    }
+    for need in &partial.links(event).needs {
+        found(need.event, NEEDED | ORDERED);
+    }
+    let before = po_before(partial, event);
+    if is_barrier(&this.label) {
+        before.iter().for_each(|&ev| found(ev, NEEDED | ORDERED));
+    } else if let Some(&barrier) = before.iter().rfind(|&&ev| is_barrier(&graph.event(ev).label)) {
+        found(barrier, NEEDED | ORDERED);
+    }
+    let creator = graph.thread(this.id.thread).creator;
+    if creator.is_some() {
+        found(creator, NEEDED | ORDERED);
+    }
+    if let Label::Join { child } = this.label {
+        let events = graph.threads().get(child.as_usize()).map_or(&[][..], |thread| thread.events());
+        events.iter().for_each(|&ev| found(ev, NEEDED | ORDERED));
+    }
+}

@@ -1,0 +1,282 @@
+//! Models that keep dependencies only: every execution exactly once, on random programs, against brute
+//! force over candidate executions.
+//!
+//! `PORF_FUZZ=N` sets the number of programs for each model, `PORF_SEED` the seed; 2,000 in all by
+//! default, 50,000 for each model with `PORF_FULL=1`.
+
+mod support;
+
+use porf_cat::Model;
+use porf_event::{EventId, Label};
+use porf_explore::{Equivalence, Execution, Model as Fast, Options, Schedule, Visit, explore, explore_cat};
+use porf_graph::{CanonicalKey, Ev};
+use porf_ir::Program;
+use porf_oracle::{CatJudge, enumerate};
+use porf_relation::Relation;
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use support::dependent::{IDIOMS, program};
+use support::generate::{self, Modes};
+
+const SCHEDULES: [Schedule; 4] =
+    [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest, Schedule::Hash(1)];
+
+type Keys = HashMap<CanonicalKey, u32>;
+
+/// What brute force finds, and how many executions it finds whose dependencies run in circles.
+struct Expected {
+    keys: Keys,
+    cyclic: u32,
+}
+
+fn expected(program: &Program, model: &Model, limit: usize) -> Option<Expected> {
+    let mut judge = CatJudge::new(model);
+    let mut expected = Expected { keys: Keys::new(), cyclic: 0 };
+    let mut seen = 0;
+    enumerate(program, &mut judge, 2, |execution, _| {
+        seen += 1;
+        if has_cycle(execution) {
+            expected.cyclic += 1;
+        } else {
+            *expected.keys.entry(key_of_candidate(execution)).or_default() += 1;
+        }
+        seen <= limit
+    })
+    .ok()?;
+    assert!(judge.error().is_none());
+    (seen <= limit).then_some(expected)
+}
+
+/// Whether (rf ∪ addr ∪ data ∪ ctrl ∪ rmw)+ has a cycle.
+fn has_cycle(execution: &porf_oracle::Execution<'_, '_>) -> bool {
+    let candidate = execution.candidate;
+    let mut order = Relation::empty(candidate.len());
+    for (number, event) in candidate.events.iter().enumerate() {
+        if event.label.is_read() {
+            order.insert(execution.rf[number], number);
+        }
+        for index in event.dependencies.iter().flat_map(|dependencies| dependencies.all()) {
+            if let Some(source) = candidate.number(EventId::new(event.id.thread, index)) {
+                order.insert(source, number);
+            }
+        }
+    }
+    for &(read, write) in &candidate.rmw {
+        order.insert(read, write);
+    }
+    !order.is_acyclic()
+}
+
+fn key_of_candidate(execution: &porf_oracle::Execution<'_, '_>) -> CanonicalKey {
+    let candidate = execution.candidate;
+    let inits = candidate.inits();
+    let id = |number: usize| if number < inits { EventId::INIT } else { candidate.events[number].id };
+    let events = candidate.events[inits..].iter().map(|event| (event.id, event.label));
+    let reads = (inits..candidate.len()).filter(|&number| candidate.events[number].label.is_read());
+    let co = candidate.locations.iter().zip(&execution.co);
+    CanonicalKey::from_parts(
+        events,
+        reads.map(|read| (id(read), id(execution.rf[read]))),
+        co.map(|(location, order)| (*location, order[1..].iter().map(|&write| id(write)).collect())),
+    )
+}
+
+/// Without the events that models do not see.
+fn key_of_graph(execution: &Execution<'_, '_>) -> CanonicalKey {
+    let graph = execution.graph;
+    let whole = CanonicalKey::of(graph, true);
+    let visible =
+        |label: &Label| matches!(label, Label::Read { .. } | Label::Write { .. } | Label::Fence { .. });
+    let id = |ev: Ev| graph.event(ev).id;
+    let reads = graph.all().filter(|&ev| graph.event(ev).label.is_read());
+    CanonicalKey::from_parts(
+        whole.events().iter().copied().filter(|(_, label)| visible(label)),
+        reads.map(|read| (id(read), id(graph.rf(read)))),
+        whole.co().iter().cloned(),
+    )
+}
+
+struct Found {
+    keys: Keys,
+    twice: u32,
+    /// One that was found twice.
+    again: Option<CanonicalKey>,
+}
+
+fn explored(program: &Program, model: &Model, schedule: Schedule) -> Result<Found, String> {
+    let mut found = Found { keys: Keys::new(), twice: 0, again: None };
+    let mut seen: HashSet<CanonicalKey> = HashSet::new();
+    let options = Options { schedule, unroll: Some(2) };
+    explore_cat(program, model, &options, &mut |visit: Visit<'_, '_>| {
+        match visit {
+            Visit::Complete(execution) => {
+                if !seen.insert(execution.key()) {
+                    found.twice += 1;
+                    found.again = Some(execution.key());
+                }
+                *found.keys.entry(key_of_graph(execution)).or_default() += 1;
+            }
+            Visit::Blocked(execution) => found.twice += u32::from(!seen.insert(execution.key())),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    })
+    .map_err(|error| error.to_string())?;
+    Ok(found)
+}
+
+/// What is wrong with the search, if anything is.
+fn check(program: &Program, model: &Model) -> Option<(usize, u32)> {
+    let expected = expected(program, model, 600)?;
+    for schedule in SCHEDULES {
+        let found = explored(program, model, schedule);
+        let text = || porf_ir::print(program);
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => panic!("{} {schedule:?}: {error}\n{}", model.name(), text()),
+        };
+        let missing = expected.keys.keys().filter(|key| !found.keys.contains_key(key)).count();
+        let extra = found.keys.keys().filter(|key| !expected.keys.contains_key(key)).count();
+        let counts =
+            expected.keys.iter().filter(|(key, n)| found.keys.get(key).is_some_and(|m| m != *n)).count();
+        let example = expected.keys.keys().find(|key| !found.keys.contains_key(key)).or(found.again.as_ref());
+        assert!(
+            missing + extra + counts == 0 && found.twice == 0,
+            "{} {schedule:?}: {missing} of {} missing, {extra} extra, {counts} counts, {} twice\n{}\n{}",
+            model.name(),
+            expected.keys.len(),
+            found.twice,
+            text(),
+            example.map_or(String::new(), show),
+        );
+    }
+    Some((expected.keys.len(), expected.cyclic))
+}
+
+fn show(key: &CanonicalKey) -> String {
+    let mut text = String::from("for example:\n");
+    for (id, label) in key.events() {
+        let source = key.rf().iter().find(|(read, _)| read == id);
+        let from = source.map_or(String::new(), |(_, source)| format!(" from {source}"));
+        text += &format!("  {id}: {label}{from}\n");
+    }
+    for (location, order) in key.co() {
+        let order: Vec<String> = order.iter().map(EventId::to_string).collect();
+        text += &format!("  co {:#x}: {}\n", location.0, order.join(" "));
+    }
+    text
+}
+
+/// Models that keep program order, by their cat text: the same executions as their own checkers find, and as
+/// brute force does.
+#[test]
+fn models_that_keep_program_order() {
+    let models = [("sc", Fast::Sc), ("tso", Fast::Tso), ("ra", Fast::Ra), ("rc11", Fast::Rc11)];
+    let mut checked = 0;
+    for (name, fast) in models {
+        let model = Model::builtin(name).unwrap();
+        for at in 0..budget() / 4 {
+            let program = generate::program((9 << 40) + at, 6, Modes::All);
+            checked += u32::from(check(&program, &model).is_some());
+            let mut complete = Keys::new();
+            let mut blocked: HashSet<CanonicalKey> = HashSet::new();
+            let options = Options { unroll: Some(2), ..Options::default() };
+            explore(&program, fast, Equivalence::Mo, &options, &mut |visit: Visit<'_, '_>| {
+                match visit {
+                    Visit::Complete(execution) => *complete.entry(execution.key()).or_default() += 1,
+                    Visit::Blocked(execution) => assert!(blocked.insert(execution.key())),
+                    _ => {}
+                }
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            for schedule in SCHEDULES {
+                let mut keys = Keys::new();
+                let mut stuck = HashSet::new();
+                let options = Options { schedule, unroll: Some(2) };
+                explore_cat(&program, &model, &options, &mut |visit: Visit<'_, '_>| {
+                    match visit {
+                        Visit::Complete(execution) => *keys.entry(execution.key()).or_default() += 1,
+                        Visit::Blocked(execution) => assert!(stuck.insert(execution.key())),
+                        _ => {}
+                    }
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
+                let text = || porf_ir::print(&program);
+                assert!(
+                    keys == complete,
+                    "{name} {schedule:?}: {} and {}\n{}",
+                    keys.len(),
+                    complete.len(),
+                    text()
+                );
+                assert!(stuck == blocked, "{name} {schedule:?}: blocked\n{}", text());
+            }
+        }
+    }
+    assert!(checked > 0);
+}
+
+fn budget() -> u64 {
+    match std::env::var("PORF_FUZZ") {
+        Ok(count) => count.parse().unwrap(),
+        Err(_) if std::env::var_os("PORF_FULL").is_some() => 50_000,
+        Err(_) => 300,
+    }
+}
+
+fn fuzz(name: &str, size: u64) {
+    fuzz_size(name, size, budget());
+    // More threads: holes that are filled while others wait.
+    fuzz_size(name, size + 2, budget() / 4);
+}
+
+fn fuzz_size(name: &str, size: u64, budget: u64) {
+    let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
+    let model = Model::builtin(name).unwrap();
+    let seed: u64 = std::env::var("PORF_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let (mut checked, mut executions, mut cyclic) = (0, 0, 0);
+    for at in 0..budget {
+        let program = program((size << 40) + seed * 10_000_000 + at, size, idiom);
+        if let Some((count, circles)) = check(&program, &model) {
+            checked += 1;
+            executions += count;
+            cyclic += u64::from(circles);
+        }
+    }
+    assert!(checked * 2 > budget, "only {checked} of {budget} programs were small enough");
+    println!(
+        "{name}: {checked} programs, {executions} executions; {cyclic} with circular dependencies left out"
+    );
+}
+
+#[test]
+fn imm() {
+    fuzz("imm", 7);
+}
+
+#[test]
+fn armv8() {
+    fuzz("armv8", 7);
+}
+
+#[test]
+fn armv7() {
+    fuzz("armv7", 7);
+}
+
+#[test]
+fn power() {
+    fuzz("power", 7);
+}
+
+#[test]
+fn riscv() {
+    fuzz("riscv", 7);
+}
+
+#[test]
+fn lkmm() {
+    fuzz("lkmm", 6);
+}
