@@ -68,7 +68,7 @@ pub fn answer(test: &LitmusTest, model: &Model, engine: Engine) -> Result<Answer
             None => match woven(test, model, unroll) {
                 Ok(answer) => return Ok(answer),
                 // What the search cannot do, brute force may.
-                Err(porf_explore::Error::Unsupported(_) | porf_explore::Error::Limit(_)) => unroll,
+                Err(_) => unroll,
             },
         },
     };

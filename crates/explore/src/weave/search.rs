@@ -104,7 +104,11 @@ impl<'p, C: Checker> Weaver<'p, C> {
             };
             let label = *label;
             if loc != Loc::NONE && self.overlaps(loc) {
-                return Err(self.history.mixed(tag, loc));
+                let cell = self.history.cells()[loc.as_usize()];
+                let name = self.history.interp.program().name_of(cell.location.0, cell.size);
+                return Err(Error::Unsupported(format!(
+                    "accesses of different sizes that overlap at {name}"
+                )));
             }
             self.statistics.events += 1;
             let start = self.choices.len() as u32;
