@@ -106,7 +106,7 @@ struct Found {
 fn explored(program: &Program, model: &Model, schedule: Schedule) -> Result<Found, String> {
     let mut found = Found { keys: Keys::new(), twice: 0, again: None };
     let mut seen: HashSet<CanonicalKey> = HashSet::new();
-    let options = Options { schedule, unroll: Some(2) };
+    let options = Options { schedule, unroll: Some(2), ..Options::default() };
     explore_cat(program, model, &options, &mut |visit: Visit<'_, '_>| {
         match visit {
             Visit::Complete(execution) => {
@@ -193,7 +193,7 @@ fn models_that_keep_program_order() {
             for schedule in SCHEDULES {
                 let mut keys = Keys::new();
                 let mut stuck = HashSet::new();
-                let options = Options { schedule, unroll: Some(2) };
+                let options = Options { schedule, unroll: Some(2), ..Options::default() };
                 explore_cat(&program, &model, &options, &mut |visit: Visit<'_, '_>| {
                     match visit {
                         Visit::Complete(execution) => *keys.entry(execution.key()).or_default() += 1,
