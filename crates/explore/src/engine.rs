@@ -79,9 +79,10 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         model: M,
         schedule: Schedule,
         created: Created,
+        memory: Option<usize>,
     ) -> Result<Self, Error> {
         let mut engine = Engine {
-            history: History::new(interp, created),
+            history: History::new(interp, created, memory),
             model,
             schedule,
             graph: ExecutionGraph::new(M::Hb::CLOCKS),
@@ -133,6 +134,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             if !self.seen && self.extend(visitor)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
+            if self.history.is_large() {
+                self.prune();
+            }
             if self.model.gave_up() {
                 return Err(Error::Undecided);
             }
@@ -143,6 +147,14 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 Back::Stop => return Ok(ControlFlow::Break(())),
             }
         }
+    }
+
+    /// Forgets the thread histories that no graph has.
+    #[cold]
+    fn prune(&mut self) {
+        let graphs = self.waiting.iter().chain([&self.graph]);
+        let tags = graphs.flat_map(|graph| graph.all().map(|event| Tag(graph.event(event).tag)));
+        self.history.prune(tags.chain(self.roots.iter().copied()));
     }
 
     /// Adds events, each with its first choice, until no thread can move or a choice fails.

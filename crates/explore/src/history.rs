@@ -6,7 +6,9 @@
 //! never run the interpreter; only an answer that was never given before does.
 //!
 //! Cost: a few nanoseconds for an answer seen before; one run to the next event otherwise. The tree
-//! has one node per distinct history of a thread, not per execution.
+//! has one node per distinct history of a thread, not per execution. Past a limit, histories that no
+//! graph of the search has are forgotten ([`History::prune`]): what is needed again is one run away
+//! from what was kept.
 
 use crate::error::Error;
 use porf_event::{BlockReason, Label, Location, ThreadId, Value};
@@ -15,6 +17,7 @@ use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::FunctionId;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
+use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A thread after some answers: an index into the tree, and what it can do next, in one number.
@@ -56,7 +59,12 @@ pub(crate) struct Node {
 pub(crate) struct History<'p> {
     pub interp: Interpreter<'p>,
     nodes: Vec<Node>,
-    states: Vec<ThreadState>,
+    /// Beside the nodes; `None` if the node is free.
+    states: Vec<Option<ThreadState>>,
+    free: Vec<u32>,
+    /// About how many bytes there are, and how many there may be.
+    size: usize,
+    limit: usize,
     roots: HashMap<(ThreadId, FunctionId, Value), Tag>,
     locations: HashMap<(u64, u8), Loc>,
     cells: Vec<Cell>,
@@ -66,6 +74,9 @@ pub(crate) struct History<'p> {
     by_address: BTreeMap<(u64, u8), Loc>,
     created: Created,
 }
+
+/// How many bytes of thread states are kept, unless told otherwise.
+const LIMIT: usize = 24 << 20;
 
 /// The numbers of created threads, by the event that creates them: the same for all workers.
 #[derive(Clone, Debug, Default)]
@@ -96,6 +107,11 @@ pub(crate) struct Cell {
     pub initial: Value,
 }
 
+/// What a history costs, about.
+fn bytes(state: &ThreadState) -> usize {
+    size_of::<Node>() + size_of::<ThreadState>() + state.heap_bytes()
+}
+
 impl Tag {
     fn new(node: usize, ready: Ready) -> Tag {
         Tag((node as u32) << 2 | ready as u32)
@@ -117,11 +133,14 @@ impl Tag {
 }
 
 impl<'p> History<'p> {
-    pub fn new(interp: Interpreter<'p>, created: Created) -> History<'p> {
+    pub fn new(interp: Interpreter<'p>, created: Created, limit: Option<usize>) -> History<'p> {
         History {
             interp,
             nodes: Vec::new(),
             states: Vec::new(),
+            free: Vec::new(),
+            size: 0,
+            limit: limit.unwrap_or(LIMIT),
             roots: HashMap::new(),
             locations: HashMap::new(),
             cells: Vec::new(),
@@ -143,7 +162,41 @@ impl<'p> History<'p> {
     }
 
     pub fn state(&self, tag: Tag) -> &ThreadState {
-        &self.states[tag.node()]
+        self.states[tag.node()].as_ref().unwrap_or_else(|| unreachable!("a graph has it"))
+    }
+
+    /// Whether it is time to [`prune`](Self::prune).
+    #[inline]
+    pub fn is_large(&self) -> bool {
+        self.size > self.limit
+    }
+
+    /// Forgets all histories but those that are named, with all their beginnings, and roots.
+    pub fn prune(&mut self, named: impl Iterator<Item = Tag>) {
+        let mut live = vec![false; self.nodes.len()];
+        for tag in named.chain(self.roots.values().copied()) {
+            live[tag.node()] = true;
+        }
+        self.size = 0;
+        for at in 0..self.nodes.len() {
+            let Some(state) = &self.states[at] else { continue };
+            if live[at] {
+                self.size += bytes(state);
+                self.nodes[at].children.retain(|(_, child)| live[child.node()]);
+            } else {
+                self.states[at] = None;
+                self.nodes[at] = Node {
+                    children: SmallVec::new(),
+                    label: Label::Init,
+                    next: Next::Finished,
+                    loc: Loc::NONE,
+                    site: 0,
+                };
+                self.free.push(at as u32);
+            }
+        }
+        // What is in use cannot be forgotten: leave room for as much again.
+        self.limit = self.limit.max(2 * self.size);
     }
 
     pub fn cells(&self) -> &[Cell] {
@@ -163,7 +216,7 @@ impl<'p> History<'p> {
 
     #[cold]
     fn grow(&mut self, tag: Tag, answer: Value) -> Result<Tag, Error> {
-        let mut state = self.states[tag.node()].clone();
+        let mut state = self.state(tag).clone();
         let Next::Emit(label) = self.nodes[tag.node()].next else {
             unreachable!("only an event is answered")
         };
@@ -187,10 +240,8 @@ impl<'p> History<'p> {
 
     /// The beginning of thread `child`, which a thread is about to start.
     pub fn created(&mut self, tag: Tag, child: ThreadId) -> Result<Tag, Error> {
-        let (function, argument) = self
-            .interp
-            .created(&self.states[tag.node()])
-            .unwrap_or_else(|| unreachable!("asked at a Create only"));
+        let (function, argument) =
+            self.interp.created(self.state(tag)).unwrap_or_else(|| unreachable!("asked at a Create only"));
         if let Some(&root) = self.roots.get(&(child, function, argument)) {
             return Ok(root);
         }
@@ -233,16 +284,25 @@ impl<'p> History<'p> {
         if self.nodes.len() >= 1 << 30 {
             return Err(Error::Limit("more than 2^30 thread histories".into()));
         }
-        let tag = Tag::new(self.nodes.len(), ready);
+        self.size += bytes(&state);
         let site = if state.tracked().is_some() { state.site() } else { 0 };
-        self.nodes.push(Node { children: SmallVec::new(), label, next, loc, site });
-        self.states.push(state);
-        Ok(tag)
+        let node = Node { children: SmallVec::new(), label, next, loc, site };
+        let at = match self.free.pop() {
+            Some(at) => at as usize,
+            None => {
+                self.nodes.push(node);
+                self.states.push(Some(state));
+                return Ok(Tag::new(self.nodes.len() - 1, ready));
+            }
+        };
+        self.nodes[at] = node;
+        self.states[at] = Some(state);
+        Ok(Tag::new(at, ready))
     }
 
     /// A fault of the thread at `tag`, in the instruction that it is at.
     pub fn fault(&self, tag: Tag, kind: FaultKind, message: String) -> Fault {
-        self.fault_in(&self.states[tag.node()], kind, message)
+        self.fault_in(self.state(tag), kind, message)
     }
 
     fn fault_in(&self, state: &ThreadState, kind: FaultKind, message: String) -> Fault {

@@ -62,6 +62,9 @@ pub struct Options {
     /// Under rc11 with seq_cst up to rf: how often a search for an order of the writes may branch
     /// before the exploration gives up ([`Error::Undecided`]).
     pub branches: Option<u32>,
+    /// About how many bytes of thread states a worker keeps: more is faster where threads see many
+    /// different values.
+    pub memory: Option<usize>,
 }
 
 impl Options {
@@ -100,7 +103,8 @@ pub fn explore(
         ) -> Result<Statistics, Error> {
             let interp = Interpreter::new(program).unroll(options.unroll);
             let created = history::Created::default();
-            let mut engine = engine::Engine::new(interp, options.model::<M>(), options.schedule, created)?;
+            let mut engine =
+                engine::Engine::new(interp, options.model::<M>(), options.schedule, created, options.memory)?;
             let _ = engine.run(self.0)?;
             Ok(engine.statistics)
         }
@@ -195,7 +199,8 @@ pub fn estimate(
         ) -> Result<Self::Output, Error> {
             let interp = Interpreter::new(program).unroll(options.unroll);
             let created = history::Created::default();
-            let mut engine = engine::Engine::new(interp, options.model::<M>(), options.schedule, created)?;
+            let mut engine =
+                engine::Engine::new(interp, options.model::<M>(), options.schedule, created, options.memory)?;
             estimate::estimate(&mut engine, self.0)
         }
     }

@@ -90,7 +90,8 @@ fn work<M: MemoryModel + Default, V: Visitor>(
     first: bool,
     jobs: usize,
 ) -> Result<(Statistics, Vec<Task>), Error> {
-    let mut engine = Engine::new(interp, options.model::<M>(), options.schedule, created.clone())?;
+    let mut engine =
+        Engine::new(interp, options.model::<M>(), options.schedule, created.clone(), options.memory)?;
     let mut has_work = first;
     loop {
         if !has_work {

@@ -78,6 +78,32 @@ fn splitting_changes_nothing() {
     }
 }
 
+/// Forgetting thread histories at every step changes nothing.
+#[test]
+fn histories_can_be_forgotten() {
+    let kinds = [
+        (Model::Sc, Equivalence::Mo),
+        (Model::Rc11, Equivalence::Mo),
+        (Model::Pso, Equivalence::Mo),
+        (Model::Rc11, Equivalence::Rf),
+        (Model::Wrc11, Equivalence::Rf),
+    ];
+    for seed in 0..150 {
+        let program = program((12 << 40) + seed, 8, Modes::All);
+        for (model, equivalence) in kinds {
+            let mut keys = Keys::new();
+            let mut visitor = |visit: Visit<'_, '_>| {
+                note(&mut keys, &visit);
+                ControlFlow::Continue(())
+            };
+            let options = Options { memory: Some(0), ..Options::default() };
+            explore(&program, model, equivalence, &options, &mut visitor).unwrap();
+            let text = porf_ir::print(&program);
+            assert!(keys == alone(&program, model, equivalence), "{model} {equivalence}\n{text}");
+        }
+    }
+}
+
 /// The mean of many descents is close to the number of executions. Only programs with few executions
 /// are asked: where a rare descent carries most of the weight, its standard error is no measure (one of
 /// these programs gives 119 ± 7 for 163 after 4,000 descents and 161.8 ± 2.7 after 400,000).

@@ -41,6 +41,12 @@ struct Page {
 pub(crate) type Wrong = (FaultKind, String);
 
 impl Private {
+    /// About how many bytes are its own: pages are shared until they are written.
+    pub fn bytes(&self) -> usize {
+        let page = if self.pages.is_empty() { 0 } else { size_of::<Page>() };
+        size_of::<Private>() + self.objects.len() * size_of::<Object>() + self.output.len() + page
+    }
+
     /// How many objects there are: what [`Private::forget_above`] goes back to.
     pub fn mark(&self) -> u32 {
         self.objects.len() as u32

@@ -171,6 +171,15 @@ impl ThreadState {
         }
     }
 
+    /// About how many bytes it has outside of itself.
+    pub fn heap_bytes(&self) -> usize {
+        let spilled = |len: usize, inline: usize, size: usize| if len > inline { len * size } else { 0 };
+        spilled(self.registers.len(), 16, 8)
+            + spilled(self.frames.len(), 1, size_of::<Frame>())
+            + spilled(self.loops.len(), 2, 16)
+            + self.memory.as_ref().map_or(0, |memory| memory.bytes())
+    }
+
     /// What the thread printed, where output is kept.
     pub fn output(&self) -> &[u8] {
         self.memory.as_ref().map_or(&[], |memory| &memory.output)

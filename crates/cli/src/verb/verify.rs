@@ -171,7 +171,12 @@ fn search(
         ScheduleName::Right => Schedule::RightToLeft,
         ScheduleName::Fewest => Schedule::Fewest,
     };
-    let explore_options = porf_explore::Options { unroll: args.unroll, schedule, branches: args.branches };
+    let explore_options = porf_explore::Options {
+        unroll: args.unroll,
+        schedule,
+        branches: args.branches,
+        ..Default::default()
+    };
     let (start, cpu) = (Instant::now(), cpu_time());
     let statistics = if args.jobs <= 1 && args.checkpoint.is_none() && !std::io::stderr().is_terminal() {
         let mut visitor = |visit: Visit<'_, '_>| search.visit(visit);
