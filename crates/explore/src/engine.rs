@@ -259,6 +259,17 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         Ok(root)
     }
 
+    /// What is wrong in the present graph, in the end or because of its newest event.
+    pub fn look_around(&mut self, visitor: &mut impl Visitor) {
+        let _ = self.arrived(visitor);
+        for at in 0..self.graph.threads().len() {
+            let _ = self.look_for_fault(tag_of(&self.graph, at), visitor);
+        }
+        if self.schedule.next(&self.graph, &self.history, M::SEES_CO).is_none() {
+            let _ = self.leaf(visitor);
+        }
+    }
+
     /// No thread can move.
     fn leaf(&mut self, visitor: &mut impl Visitor) -> ControlFlow<()> {
         #[cfg(debug_assertions)]

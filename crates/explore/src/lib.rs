@@ -181,6 +181,30 @@ pub fn explore_parallel<V: Visitor + Send>(
     dispatch(program, model, equivalence, options, Together(visitors, from))
 }
 
+/// Shows a visitor once more what is wrong in the graph of an [`Execution`], which the search that
+/// `rest` is left of came across.
+pub fn again(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    (task, rest): (&Task, &Rest),
+    visitor: &mut impl Visitor,
+) -> Result<(), Error> {
+    struct Again<'a, V>(&'a Task, &'a Rest, &'a mut V);
+    impl<V: Visitor> Search for Again<'_, V> {
+        type Output = ();
+        fn run<M: MemoryModel + Default>(self, program: &Program, options: &Options) -> Result<(), Error> {
+            let interp = Interpreter::new(program).unroll(options.unroll);
+            let created = history::Created::from_list(program.threads.len(), &self.1.created);
+            let model = options.model::<M>();
+            let mut engine = engine::Engine::new(interp, model, options.schedule, created, options.memory)?;
+            engine.show_again(self.0, self.2)
+        }
+    }
+    dispatch(program, model, equivalence, options, Again(task, rest, visitor))
+}
+
 /// About how many executions there are, complete or blocked, with the standard error of that number.
 pub fn estimate(
     program: &Program,

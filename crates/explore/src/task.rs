@@ -8,6 +8,7 @@ use crate::engine::{Engine, Frame, Kind};
 use crate::error::Error;
 use crate::history::{Next, Tag};
 use crate::schedule::tag_of;
+use crate::visit::Visitor;
 use porf_consistency::{HappensBefore, MemoryModel};
 use porf_event::{Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph};
@@ -42,7 +43,7 @@ enum TaskKind {
 }
 
 impl Task {
-    fn of(graph: &ExecutionGraph, frame: Option<&Frame>, choices: Vec<u32>) -> Task {
+    pub(crate) fn of(graph: &ExecutionGraph, frame: Option<&Frame>, choices: Vec<u32>) -> Task {
         let last = frame.map_or(graph.newest(), |frame| frame.event);
         let open = match frame.map(|frame| frame.kind) {
             Some(Kind::Revisit { read }) => read,
@@ -155,6 +156,18 @@ impl<M: MemoryModel> Engine<'_, M> {
             self.frames.push(Frame { kind, event: self.graph.newest(), start: 0 });
             self.choices.extend_from_slice(&task.choices);
         }
+        Ok(())
+    }
+
+    /// Loads a graph and shows once more what is wrong in it.
+    pub fn show_again(&mut self, task: &Task, visitor: &mut impl Visitor) -> Result<(), Error> {
+        self.load(task)?;
+        let newest = self.graph.newest();
+        let read = self.graph.event(newest).revisited;
+        if read.is_some() && self.graph.rf(read) == newest {
+            self.frames.push(Frame { kind: Kind::Revisit { read }, event: newest, start: 0 });
+        }
+        self.look_around(visitor);
         Ok(())
     }
 

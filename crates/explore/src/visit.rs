@@ -2,12 +2,14 @@
 
 use crate::history::{History, Next};
 use crate::schedule::tag_of;
+use crate::task::Task;
 use porf_event::{BlockReason, ThreadId, Value};
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Loc};
 use porf_interp::{Fault, ThreadState};
 use std::ops::ControlFlow;
 
 /// Something that happened during the search.
+#[derive(Clone, Copy)]
 pub enum Visit<'v, 'p> {
     /// Every thread has finished.
     Complete(&'v Execution<'v, 'p>),
@@ -19,6 +21,19 @@ pub enum Visit<'v, 'p> {
     Memory(&'v Execution<'v, 'p>, &'v Fault, Ev, Ev),
     /// Two accesses race.
     Race(&'v Execution<'v, 'p>, Ev, Ev),
+}
+
+impl<'v, 'p> Visit<'v, 'p> {
+    /// Where it happened.
+    pub fn execution(&self) -> &'v Execution<'v, 'p> {
+        match self {
+            Visit::Complete(execution)
+            | Visit::Blocked(execution)
+            | Visit::Fault(execution, _)
+            | Visit::Memory(execution, ..)
+            | Visit::Race(execution, ..) => execution,
+        }
+    }
 }
 
 pub trait Visitor {
@@ -110,6 +125,11 @@ impl Execution<'_, '_> {
     /// The flags that a cat model raises for it.
     pub fn flags(&self) -> &[String] {
         self.flags
+    }
+
+    /// The graph as plain data: see [`again`](crate::again).
+    pub fn task(&self) -> Task {
+        Task::of(self.graph, None, Vec::new())
     }
 
     pub fn key(&self) -> CanonicalKey {

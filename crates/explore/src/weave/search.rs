@@ -45,7 +45,7 @@ enum Tried {
 impl<'p, C: Checker> Weaver<'p, C> {
     pub fn new(interp: Interpreter<'p>, checker: C, schedule: Schedule) -> Result<Self, Error> {
         let mut weaver = Weaver {
-            history: History::new(interp, Created::default()),
+            history: History::new(interp, Created::default(), None),
             checker,
             schedule,
             partial: Partial::default(),

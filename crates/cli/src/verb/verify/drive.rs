@@ -7,7 +7,9 @@
 
 use super::{Failure, Search};
 use indicatif::{ProgressBar, ProgressStyle};
-use porf_explore::{Equivalence, Model, Options, Rest, Statistics, Visit, estimate, explore_parallel};
+use porf_explore::{
+    Equivalence, Model, Options, Rest, Statistics, Task, Visit, again, estimate, explore_parallel,
+};
 use porf_ir::{Program, Split};
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -42,6 +44,11 @@ struct Checkpoint {
     bounded: bool,
     /// How accesses of the program were cut.
     cuts: Vec<Vec<Split>>,
+    /// Whether some execution is the one that a litmus test asks for.
+    answered: bool,
+    /// The execution that shows a violation, and how much was looked at since.
+    violation: Option<Task>,
+    after: u64,
     rest: Rest,
 }
 
@@ -65,6 +72,24 @@ pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, Fai
             revisits: found.revisits,
         };
         search.bounded |= found.bounded;
+        search.answered |= found.answered;
+        if let Some(task) = &found.violation {
+            // It was counted when it was found.
+            let executions = search.executions;
+            again(
+                plan.program,
+                plan.model,
+                plan.equivalence,
+                &plan.options,
+                (task, &found.rest),
+                &mut |visit: Visit<'_, '_>| {
+                    let _ = search.visit(visit);
+                    ControlFlow::Continue(())
+                },
+            )?;
+            search.executions = executions;
+            search.after = found.after;
+        }
         from = Some(found.rest);
     }
     let bar = progress(plan);
@@ -77,7 +102,7 @@ pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, Fai
             if rest.tasks.is_empty() {
                 let _ = std::fs::remove_file(path);
             } else {
-                write(path, fingerprint, &total, search.bounded, plan.cuts, &rest)?;
+                write(path, fingerprint, &total, search, plan.cuts, &rest)?;
             }
         }
         if over || rest.tasks.is_empty() {
@@ -161,7 +186,7 @@ fn read(path: &Path, fingerprint: u64) -> Result<Checkpoint, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
     let found: Checkpoint =
         serde_json::from_str(&text).map_err(|error| format!("{name}: no checkpoint ({error})"))?;
-    if found.schema != 2 || found.fingerprint != fingerprint {
+    if found.schema != 3 || found.fingerprint != fingerprint {
         return Err(format!("{name}: the checkpoint is of another program, model, equivalence or version"));
     }
     Ok(found)
@@ -171,19 +196,22 @@ fn write(
     path: &Path,
     fingerprint: u64,
     total: &Statistics,
-    bounded: bool,
+    search: &Search<'_>,
     cuts: &[Vec<Split>],
     rest: &Rest,
 ) -> Result<(), String> {
     let checkpoint = Checkpoint {
-        schema: 2,
+        schema: 3,
         fingerprint,
         executions: total.executions,
         blocked: total.blocked,
         events: total.events,
         revisits: total.revisits,
-        bounded,
+        bounded: search.bounded,
         cuts: cuts.to_vec(),
+        answered: search.answered,
+        violation: search.task.clone(),
+        after: search.after,
         rest: rest.clone(),
     };
     let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());

@@ -8,7 +8,7 @@
 use super::budget::Budget;
 use super::input::{Question, Says};
 use porf_event::{BlockReason, Label, ThreadId};
-use porf_explore::{Execution, Stuck, Visit, Waiting};
+use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
 use porf_ir::Program;
@@ -33,8 +33,12 @@ pub struct Search<'p> {
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
     pub found: Option<Found>,
+    /// The execution that it is shown by, for a checkpoint.
+    pub task: Option<Task>,
+    /// How often a violation was kept.
+    kept: u64,
     /// How much has been looked at since the first violation.
-    after: u64,
+    pub after: u64,
     pub stopped: Option<Limit>,
     pub unsupported: Option<String>,
 }
@@ -57,6 +61,8 @@ impl<'p> Search<'p> {
             bounded: false,
             answered: false,
             found: None,
+            task: None,
+            kept: 0,
             after: 0,
             stopped: None,
             unsupported: None,
@@ -94,6 +100,15 @@ impl<'p> Search<'p> {
     }
 
     pub fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
+        let kept = self.kept;
+        let flow = self.look(visit);
+        if self.kept != kept {
+            self.task = Some(visit.execution().task());
+        }
+        flow
+    }
+
+    fn look(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
         match visit {
             Visit::Complete(execution) => {
                 if self.leaks
@@ -297,6 +312,7 @@ impl<'p> Search<'p> {
             .collect();
         let violation = Violation { kind, message, location: location(&shown.stack), related };
         self.found = Some(Found { violation, shown: Some(shown) });
+        self.kept += 1;
     }
 }
 

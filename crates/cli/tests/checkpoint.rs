@@ -1,0 +1,165 @@
+//! `porf verify` that is broken off goes on where it was: nothing is lost, nothing is counted twice.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+/// A folder of its own for a test, with a program in it.
+struct Place {
+    folder: PathBuf,
+    program: PathBuf,
+    checkpoint: PathBuf,
+}
+
+impl Place {
+    fn new(name: &str, program: &str) -> Place {
+        let folder = std::env::temp_dir().join(format!("porf-checkpoint-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let place = Place { program: folder.join("p.porf"), checkpoint: folder.join("checkpoint"), folder };
+        std::fs::write(&place.program, program).unwrap();
+        place
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
+        command.arg("--format").arg("json").arg("verify").arg(&self.program).args(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    fn with_checkpoint<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
+        [args, &["--checkpoint", self.checkpoint.to_str().unwrap()]].concat()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn report(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn number(report: &Value, field: &str) -> u64 {
+    report[field].as_u64().unwrap_or_else(|| panic!("no {field} in {report}"))
+}
+
+/// Threads that increment one variable: n! executions.
+fn increments(threads: usize) -> String {
+    let mut text = "program inc\nglobal x\nfn inc() { x.fetch_add(1, rlx) }\n".to_string();
+    for thread in 0..threads {
+        text += &format!("thread P{thread} = inc()\n");
+    }
+    text
+}
+
+/// Starts it, and kills it after a while with SIGKILL; whether that came before its end.
+fn kill(mut child: Child, after: Duration) -> bool {
+    std::thread::sleep(after);
+    let running = child.try_wait().unwrap().is_none();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    running
+}
+
+fn exists(path: &Path) -> bool {
+    path.exists()
+}
+
+#[test]
+fn a_killed_search_goes_on() {
+    for jobs in ["1", "2"] {
+        let place = Place::new(&format!("kill-{jobs}"), &increments(7));
+        let args = place.with_checkpoint(&["--jobs", jobs, "--checkpoint-interval", "0"]);
+        let mut kills = 0;
+        for attempt in 1..=40 {
+            let running = kill(place.command(&args).spawn().unwrap(), Duration::from_millis(20 * attempt));
+            kills += u32::from(running && exists(&place.checkpoint));
+            if kills == 4 || (!running && kills > 0) {
+                break;
+            }
+            if !running {
+                // It came to its end, which removes the checkpoint: from the beginning.
+                assert!(!exists(&place.checkpoint));
+            }
+        }
+        assert!(kills > 0, "no kill hit a search with a checkpoint");
+        let output = place.run(&args);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let report = report(&output);
+        assert_eq!((number(&report, "executions"), number(&report, "blocked")), (5040, 0), "{jobs} jobs");
+        assert!(!exists(&place.checkpoint));
+    }
+}
+
+#[test]
+fn a_budget_is_used_up_in_steps() {
+    let place = Place::new("budget", &increments(6));
+    let mut executions = Vec::new();
+    for _ in 0..20 {
+        let output = place.run(&place.with_checkpoint(&["--budget", "100"]));
+        let found = report(&output);
+        executions.push(number(&found, "executions"));
+        if output.status.code() == Some(0) {
+            break;
+        }
+        assert_eq!(output.status.code(), Some(3));
+    }
+    assert_eq!(executions, [100, 200, 300, 400, 500, 600, 700, 720]);
+}
+
+/// A violation that was met before a checkpoint is reported after it, the same.
+#[test]
+fn a_violation_survives() {
+    let text = "program late
+global x, y
+thread P0 { x.rlx = 1  y.rlx = 1 }
+thread P1 { x.rlx = 2  y.rlx = 2 }
+thread P2 { a = y.rlx  b = x.rlx  assert a != 2 || b != 1, \"seen\" }
+thread P3 { c = x.rlx }";
+    let place = Place::new("violation", text);
+    let whole = report(&place.run(&["--all"]));
+    assert_eq!(whole["verdict"], "violated", "{whole}");
+    let mut steps = 0;
+    let last = loop {
+        let output = place.run(&place.with_checkpoint(&["--all", "--budget", "20"]));
+        steps += 1;
+        if !exists(&place.checkpoint) {
+            break report(&output);
+        }
+        assert!(steps < 1000);
+    };
+    assert!(steps > 3, "{steps}");
+    for field in ["verdict", "violation", "executions", "blocked"] {
+        assert_eq!(last[field], whole[field], "{field} after {steps} steps");
+    }
+}
+
+/// Up to rf with seq_cst, a search that may not branch gives up: the answer is that up to mo, and says so.
+#[test]
+fn giving_up_on_rf_is_said() {
+    let text = "program x
+global x
+thread P0 { fence sc  a = x.acq }
+thread P1 { x.sc = 2  x.sc = 1 }
+thread P2 { x.rel = 2  b = x.acq }
+thread P3 { x.rel = 2  fence sc }";
+    let place = Place::new("rf", text);
+    let of = |args: &[&str]| report(&place.run(args));
+    let (mo, rf) = (of(&[]), of(&["--equivalence", "rf"]));
+    assert_eq!((&mo["equivalence"], &rf["equivalence"]), (&"mo".into(), &"rf".into()));
+    assert!(number(&rf, "executions") < number(&mo, "executions"));
+    let output = place.run(&["--equivalence", "rf", "--branches", "0"]);
+    let fallen_back = report(&output);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("searching up to mo instead"));
+    assert_eq!(fallen_back["equivalence"], "mo");
+    assert_eq!(fallen_back["executions"], mo["executions"]);
+}
