@@ -12,6 +12,10 @@
 //! backward closure. SC events of a thread are psc-ordered by sb, so that the closure is a number per
 //! thread: all SC events below it are in.
 //!
+//! Not every edge has to be followed. With an event the closure has all SC fences that happen before
+//! it. An SC access that happens before a fence of the closure is not looked for: what reaches it by mo
+//! or fr reaches the fence in the same way, and what happens before it happens before the fence.
+//!
 //! Cost: for each SC event reached, the accesses to its location (for a fence: all accesses).
 
 use crate::hb::{HappensBefore, Rc11Hb};
@@ -50,15 +54,12 @@ impl Psc {
             return true;
         }
         let later = &graph.co(loc)[place as usize..];
-        // [Fsc];hb;eco;hb;[Fsc]: from a fence before the event, by the event, to a fence after a
-        // co-later write or a read of one, and back.
+        // [Fsc];hb;eco;hb;[Fsc]: from a fence before the event, by the event, to a fence after a read of a
+        // co-later write, and back.
         self.reach_fences(graph, event);
         self.close(graph);
-        let to_fence = |this: &Self, write: Ev| {
-            this.contains_fence_above(graph, write)
-                || graph.readers(write, loc).any(|read| this.contains_fence_above(graph, read))
-        };
-        if later.iter().any(|&write| to_fence(self, write) || self.contains_sc_access(graph, write)) {
+        let mut reads = later.iter().flat_map(|&write| graph.readers(write, loc));
+        if reads.any(|read| self.contains_fence_above(graph, read)) {
             return false;
         }
         // ([SC] ∪ [Fsc];hb);(mo ∪ fr): by or from the event to an SC write, or one before a fence,
@@ -89,7 +90,7 @@ impl Psc {
         }
     }
 
-    /// psc-predecessors of an SC access. Those in its own thread are there already.
+    /// psc-predecessors of an SC access. Those in its own thread, and fences, are there already.
     fn expand_access(&mut self, graph: &ExecutionGraph, b: Ev) {
         let event = graph.event(b);
         let (id, loc) = (event.id, event.loc);
@@ -106,16 +107,9 @@ impl Psc {
                     // Those of the same location as all that follow them are not sb≠loc-before any.
                     if let Some(m) = events.iter().rposition(|&e| e.is_some() && graph.event(e).loc != last) {
                         self.reach(ThreadId(thread as u16), m as u32 + 1);
-                    } else if last == Loc::NONE {
-                        self.reach(ThreadId(thread as u16), below - 1);
                     }
                 }
             }
-        }
-        // [Fsc];hb?;sb
-        let before = graph.po_pred(b);
-        if before != Ev::INIT {
-            self.reach_fences(graph, before);
         }
         let place = match event.label {
             Label::Write { .. } => event.co,
@@ -136,30 +130,8 @@ impl Psc {
         });
     }
 
-    /// psc-predecessors of an SC fence. Those in its own thread are there already.
+    /// psc-predecessors of an SC fence by mo, fr and eco; see above for the others.
     fn expand_fence(&mut self, graph: &ExecutionGraph, b: Ev) {
-        let own = graph.event(b).id.thread.as_usize();
-        // [Fsc];hb;[Fsc]
-        self.reach_fences(graph, b);
-        for thread in 0..graph.threads().len() {
-            let below = graph.clock(HB, b)[thread];
-            if thread == own || below == 0 {
-                continue;
-            }
-            // [SC];sb;hb
-            self.reach(ThreadId(thread as u16), below - 1);
-            // [SC];hb∩loc;hb, for the last one.
-            let last = graph.threads()[thread].events()[below as usize - 1];
-            if last.is_some() && is_sc_access(graph, last) {
-                let mut found = false;
-                self.accesses(graph, graph.event(last).loc, |_, y| {
-                    found |= y != last && graph.clock_covers(HB, b, y) && graph.clock_covers(HB, y, last);
-                });
-                if found {
-                    self.reach_event(graph, last);
-                }
-            }
-        }
         for loc in (0..graph.location_count() as u32).map(Loc) {
             // The latest in eco, and the latest write, that is hb-before b.
             let (mut latest, mut latest_write) = (0, 0);

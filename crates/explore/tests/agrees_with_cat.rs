@@ -91,6 +91,9 @@ const PATTERNS: &[(&str, u64)] = &[
     ("S|QFA|SS", 2),
     ("S|QFA|AFA", 2),
     ("SU|UFA|AFA", 2),
+    ("FAFA|AFA", 2),
+    ("AFAFA|AFA", 2),
+    ("AFL|QA|AFA", 3),
     ("LU|UQ|SS", 2),
 ];
 
