@@ -49,8 +49,16 @@ impl Architecture {
             }
             _ => None,
         };
-        let mut scan =
-            Scan { arch: self, this, write, reads: false, writes: false, update: false, atomic: false };
+        let mut scan = Scan {
+            arch: self,
+            event,
+            this,
+            write,
+            reads: false,
+            writes: false,
+            update: false,
+            atomic: false,
+        };
         for &ev in earlier.iter().rev() {
             scan.step(partial, ev, found);
         }
@@ -60,6 +68,7 @@ impl Architecture {
 /// A walk back from an event through its thread.
 struct Scan<'g> {
     arch: Architecture,
+    event: Ev,
     this: &'g Event,
     /// The other half of it, if both are one.
     write: Option<Event>,
@@ -74,6 +83,9 @@ struct Scan<'g> {
 impl Scan<'_> {
     fn step(&mut self, partial: &Partial, ev: Ev, found: &mut dyn FnMut(Ev)) {
         let event = partial.graph.event(ev);
+        if !self.is_certain(partial, ev) {
+            return;
+        }
         match event.label {
             Label::Fence { mode, .. } => {
                 let (reads, writes) = self.fence(mode);
@@ -105,6 +117,14 @@ impl Scan<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether an earlier event is there whenever the event is: what is inside of an `if` that is over
+    /// may not be there, and what it orders does not count.
+    fn is_certain(&self, partial: &Partial, ev: Ev) -> bool {
+        let ours = &partial.links(self.event).needs;
+        let mut control = partial.links(ev).needs.iter().filter(|need| need.is(Need::CTRL));
+        control.all(|need| ours.iter().any(|our| our.event == need.event))
     }
 
     /// Which earlier accesses a fence orders before the event.

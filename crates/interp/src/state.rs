@@ -111,6 +111,12 @@ impl ThreadState {
         self.taint.iter().flat_map(|taint| taint.emitted.all()).chain(extra)
     }
 
+    /// Whether the event that was asked for last would be there, and be of the same kind, whatever was read
+    /// (control dependencies aside).
+    pub fn is_certain(&self) -> bool {
+        self.taint.as_ref().is_none_or(|taint| taint.identity.is_empty())
+    }
+
     /// Tells the events of a thread apart, whichever way it came to them: where it is, in which calls
     /// and in which iterations.
     pub fn site(&self) -> u64 {

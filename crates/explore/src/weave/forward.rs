@@ -29,6 +29,12 @@ impl<C: Checker> Weaver<'_, C> {
                 let what = format!("{label} became {}", self.history.node(after).label);
                 return Err(Error::Unsupported(format!("a dependency that is not tracked: {what}")));
             }
+            if next != self.partial.graph.newest()
+                && !same(&self.links(thread, before), self.partial.links(next))
+            {
+                let what = format!("{label} depends on other reads than before");
+                return Err(Error::Unsupported(format!("a dependency that is not tracked: {what}")));
+            }
             self.partial.set_tags(next, before.0, after.0);
             self.partial.settle(thread, settled + 1);
         }
@@ -63,6 +69,11 @@ impl<C: Checker> Weaver<'_, C> {
         let Next::Emit(label) = self.history.node(before).next else { unreachable!("it was emitted") };
         self.history.interp.settle(self.history.state(before), label, value)
     }
+}
+
+/// Whether two events hang on the same.
+fn same(a: &Links, b: &Links) -> bool {
+    a.needs.len() == b.needs.len() && a.needs.iter().all(|need| b.needs.contains(need))
 }
 
 /// What a thread was told at an event.

@@ -112,6 +112,10 @@ impl<'p, C: Checker> Weaver<'p, C> {
             }
             self.statistics.events += 1;
             let start = self.choices.len() as u32;
+            if matches!(label, Label::Choice { .. }) && !self.history.state(tag).is_certain() {
+                let what = "a store-conditional whose address was read".to_string();
+                return Err(Error::Unsupported(what));
+            }
             let links = self.links(thread, tag);
             let kind = match label {
                 Label::Read { .. } => {
