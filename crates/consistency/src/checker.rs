@@ -30,6 +30,11 @@ pub trait Checker {
         changed: Ev,
     ) -> Result<bool, Diagnostic>;
 
+    /// Two accesses of a consistent graph that race, where the model has races and looks for them.
+    fn race(&mut self, _partial: &Partial) -> Option<(Ev, Ev)> {
+        None
+    }
+
     /// What the model says of a consistent graph, beside that.
     fn flags(&mut self, _partial: &Partial, _initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
         Ok(Vec::new())

@@ -17,17 +17,22 @@ fn architectures_agree_with_herd() {
     let mut compared = 0;
     let mut wrong = Vec::new();
     for (name, models) in herd::list(&folder).expect("a readable folder") {
-        let models = models.iter().filter(|model| ["aarch64", "arm", "ppc", "riscv", "lkmm"].contains(&model.as_str()));
+        let models = models
+            .iter()
+            .filter(|model| ["aarch64", "arm", "ppc", "riscv", "lkmm"].contains(&model.as_str()));
         for model in models {
             let corpus = Corpus::load(&folder, &name).expect("a readable archive");
-            let report =
-                check(&folder, &corpus, model, Engine::Explore { unroll: 2 }, |path| herd::sampled(path, every));
+            let report = check(&folder, &corpus, model, Engine::Explore { unroll: 2 }, |path| {
+                herd::sampled(path, every)
+            });
             println!("{}", report.line());
             compared += report.rows();
             for (path, what) in report.differ.iter().chain(&report.unanswered) {
                 wrong.push(format!("{name} {model} {path}: {what}"));
             }
-            wrong.extend(report.stale.iter().map(|path| format!("{name} {model} {path}: agrees, but is listed")));
+            wrong.extend(
+                report.stale.iter().map(|path| format!("{name} {model} {path}: agrees, but is listed")),
+            );
         }
     }
     assert!(compared >= 1_000, "only {compared} rows were compared");

@@ -23,8 +23,8 @@ pub use task::Task;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
 use porf_consistency::{
-    Architecture, Cat, Checker, Closure, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf, RfSc,
-    Sc, Sra, Tso, WeakMo,
+    Architecture, Cat, Checker, Closure, Imm, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf,
+    RfSc, Sc, Sra, Tso, WeakMo,
 };
 use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_interp::Interpreter;
@@ -43,6 +43,8 @@ pub enum Model {
     Sra,
     Rc11,
     Wrc11,
+    /// Keeps dependencies instead of program order.
+    Imm,
 }
 
 /// When two executions count as the same.
@@ -93,6 +95,9 @@ pub fn explore(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
+    if model == Model::Imm && equivalence == Equivalence::Mo {
+        return weave(program, Imm::default(), options, visitor);
+    }
     struct Alone<'o, V>(&'o mut V);
     impl<V: Visitor> Search for Alone<'_, V> {
         type Output = Statistics;
@@ -150,6 +155,25 @@ fn weave(
     Ok(weaver.statistics)
 }
 
+/// One worker does it all: graphs with holes are not cut into tasks.
+fn weave_alone<V: Visitor>(
+    program: &Program,
+    options: &Options,
+    visitors: Vec<V>,
+    from: Option<Rest>,
+) -> Result<(Statistics, Rest), Error> {
+    match (from, visitors.into_iter().next()) {
+        (None, Some(mut visitor)) => {
+            let statistics = weave(program, Imm::default(), options, &mut visitor)?;
+            Ok((statistics, Rest::default()))
+        }
+        (Some(rest), _) if !rest.tasks.is_empty() => {
+            Err(Error::Unsupported("going on with a search under imm".into()))
+        }
+        _ => Ok((Statistics::default(), Rest::default())),
+    }
+}
+
 /// Explores with one worker for each visitor. Begins where `from` ended, or at the beginning; gives
 /// what is left if a visitor breaks off. Breaking off takes effect after the current execution.
 pub fn explore_parallel<V: Visitor + Send>(
@@ -160,6 +184,9 @@ pub fn explore_parallel<V: Visitor + Send>(
     visitors: Vec<V>,
     from: Option<Rest>,
 ) -> Result<(Statistics, Rest), Error> {
+    if model == Model::Imm && equivalence == Equivalence::Mo {
+        return weave_alone(program, options, visitors, from);
+    }
     struct Together<V>(Vec<V>, Option<Rest>);
     impl<V: Visitor + Send> Search for Together<V> {
         type Output = (Statistics, Rest);
@@ -292,8 +319,8 @@ fn uses_sc(program: &Program) -> bool {
 }
 
 impl Model {
-    pub const ALL: [Model; 7] =
-        [Model::Sc, Model::Tso, Model::Pso, Model::Ra, Model::Sra, Model::Rc11, Model::Wrc11];
+    pub const ALL: [Model; 8] =
+        [Model::Sc, Model::Tso, Model::Pso, Model::Ra, Model::Sra, Model::Rc11, Model::Wrc11, Model::Imm];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -304,6 +331,7 @@ impl Model {
             Model::Sra => "sra",
             Model::Rc11 => "rc11",
             Model::Wrc11 => "wrc11",
+            Model::Imm => "imm",
         }
     }
 }

@@ -116,10 +116,11 @@ impl Execution<'_, '_> {
     /// Whether two conflicting accesses, one of them non-atomic, are unordered; never under models
     /// that have no races.
     pub fn has_race(&self) -> bool {
-        self.racy.is_some_and(|hb| {
-            (0..self.graph.location_count() as u32)
-                .any(|loc| porf_consistency::has_race(self.graph, Loc(loc), hb))
-        })
+        self.flags.iter().any(|flag| flag == "undefined")
+            || self.racy.is_some_and(|hb| {
+                (0..self.graph.location_count() as u32)
+                    .any(|loc| porf_consistency::has_race(self.graph, Loc(loc), hb))
+            })
     }
 
     /// The flags that a cat model raises for it.

@@ -135,6 +135,9 @@ impl<'p, C: Checker> Weaver<'p, C> {
                     self.choices.extend((0..options).rev());
                     Kind::Choice
                 }
+                Label::Alloc { .. } | Label::Free { .. } => {
+                    return Err(Error::Unsupported("allocated memory under this model".into()));
+                }
                 Label::Create { .. } => {
                     let index = self.partial.settled(thread);
                     let child = self.history.created_id(thread, index)?;
@@ -252,6 +255,11 @@ impl<'p, C: Checker> Weaver<'p, C> {
         let graph = &self.partial.graph;
         let complete = (0..graph.threads().len())
             .all(|at| !graph.threads()[at].is_started() || self.history.is_finished(tag_of(graph, at)));
+        if let Some((a, b)) = self.checker.race(&self.partial)
+            && visitor.visit(Visit::Race(&self.execution(false, &[]), a, b)).is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
         let cells = self.history.cells();
         let initial = |loc: Loc| (cells[loc.as_usize()].size, cells[loc.as_usize()].initial);
         if complete {
