@@ -3,8 +3,8 @@
 mod generator;
 
 use generator::{Generator, Shape};
-use porf_param::load;
 use porf_param::syntax::{parse, print};
+use porf_param::{Model, Request, load, prove};
 use proptest::prelude::*;
 
 proptest! {
@@ -26,6 +26,28 @@ proptest! {
         let start = at % text.len();
         let end = (start + cut).min(text.len());
         drop(load(&format!("{}{}", &text[..start], &text[end..])));
+    }
+
+    /// What is left of a damaged system may still load, and then it must be searched without a panic.
+    #[test]
+    fn damaged_systems_are_searched_without_a_panic(
+        seed in any::<u64>(),
+        shape in 0_usize..Shape::ALL.len(),
+        at in 0_usize..4000,
+        from in 0_usize..4000,
+        length in 1_usize..12,
+    ) {
+        let text = Generator::new(seed).system(Shape::ALL[shape]);
+        let (at, from) = (at % text.len(), from % text.len());
+        let piece = &text[from..(from + length).min(text.len())];
+        // A piece of the text over another.
+        let damaged = format!("{}{piece}{}", &text[..at], &text[(at + piece.len()).min(text.len())..]);
+        if let Ok(system) = load(&damaged) {
+            for model in Model::ALL {
+                let request = Request { model, max_nodes: 30, max_seconds: 1, ..Request::default() };
+                drop(prove(&system, request));
+            }
+        }
     }
 }
 

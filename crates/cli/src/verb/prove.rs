@@ -2,14 +2,16 @@
 
 use crate::options::{Format, Options};
 use clap::ValueEnum;
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource};
 use porf_param::explore::Instance;
 use porf_param::syntax::Diagnostic;
 use porf_param::system::System;
 use porf_param::{Answer, Approximation, Model, Request, certificate, describe};
-use porf_verdict::Verdict;
+use porf_verdict::{Limit, Verdict};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Prove or refute the safety of an array system for any number of processes
@@ -65,7 +67,7 @@ const EXAMPLES: &str = "Examples:
   porf prove ticket.cub --instance 3
 
 Exit code: 0 safe for every number of processes, 1 an unsafe state is reachable, 2 the system or the
-certificate is wrong, 3 inconclusive.";
+certificate is wrong, 3 inconclusive, 130 interrupted.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ModelArg {
@@ -113,8 +115,10 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         max_nodes: args.max_nodes,
         max_seconds: args.budget,
         explore_first: !args.no_explore,
-        interrupt: None,
+        interrupt: Some(&INTERRUPTED),
     };
+    // SAFETY: a handler that only sets a flag.
+    unsafe { libc::signal(libc::SIGINT, interrupt as *const () as usize) };
     let start = Instant::now();
     let answer = match porf_param::prove(&system, request) {
         Ok(answer) => answer,
@@ -138,7 +142,16 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         Format::Text => report.text(&Paint(options.colored())),
     };
     print(&text);
-    ExitCode::from(answer.verdict.exit_code())
+    match answer.verdict {
+        Verdict::Inconclusive(Limit::Interrupted) => ExitCode::from(130),
+        _ => ExitCode::from(answer.verdict.exit_code()),
+    }
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn interrupt(_: i32) {
+    INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
 struct Report<'a> {
@@ -458,7 +471,7 @@ fn solve(command: &str, input: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// A diagnostic with its line, a marker and help.
+/// The diagnostic in the source, with its help.
 fn wrong(file: &Path, source: &str, diagnostic: &Diagnostic, options: &Options) -> ExitCode {
     let (line, column) = diagnostic.line_column(source);
     if options.format == Format::Json {
@@ -469,18 +482,19 @@ fn wrong(file: &Path, source: &str, diagnostic: &Diagnostic, options: &Options) 
         print(&format!("{object}\n"));
         return ExitCode::from(2);
     }
-    let text = source.lines().nth(line as usize - 1).unwrap_or("");
-    let length = (diagnostic.span.end.saturating_sub(diagnostic.span.start) as usize)
-        .clamp(1, text.chars().count().saturating_sub(column as usize - 1).max(1));
-    let margin = line.to_string().len();
-    eprintln!("error: {}", diagnostic.message);
-    eprintln!("{:margin$}--> {}:{line}:{column}", "", file.display());
-    eprintln!("{:margin$} |", "");
-    eprintln!("{line} | {text}");
-    eprintln!("{:margin$} | {:skip$}{}", "", "", "^".repeat(length), skip = column as usize - 1);
-    if let Some(help) = &diagnostic.help {
-        eprintln!("{:margin$} = help: {help}", "");
+    let length = diagnostic.span.end.saturating_sub(diagnostic.span.start).max(1);
+    let label = LabeledSpan::new(None, diagnostic.span.start as usize, length as usize);
+    let mut shown = MietteDiagnostic::new(diagnostic.message.clone()).with_label(label);
+    shown.help = diagnostic.help.clone();
+    let report = miette::Report::new(shown)
+        .with_source_code(NamedSource::new(file.display().to_string(), source.to_owned()));
+    let theme = if options.colored() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
+    let mut text = String::new();
+    if handler.render_report(&mut text, report.as_ref()).is_err() {
+        text = format!("{}:{line}:{column}: {}\n", file.display(), diagnostic.message);
     }
+    eprint!("{text}");
     ExitCode::from(2)
 }
 

@@ -8,6 +8,7 @@
 mod choices;
 mod format;
 mod format_smt;
+mod known;
 mod obligations;
 
 pub use format::{Certificate, read, write};

@@ -8,11 +8,12 @@
 use super::Certificate;
 use super::choices::{all_environments, injections, placements, quantifiers};
 use super::format_smt::{Names, formula, term};
+use super::known::Known;
 use crate::Model;
 use crate::prove::Cube;
 use crate::prove::literal::{Lin, LinOp, Literal, Var};
 use crate::prove::weak::{Entry, Order};
-use crate::syntax::{Comparison, Diagnostic};
+use crate::syntax::Diagnostic;
 use crate::system::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -83,14 +84,6 @@ struct Writer<'a> {
     waits: &'a [bool],
     cubes: &'a [Cube],
     script: Script,
-}
-
-/// The state before a step, as far as it is known without the solver: used to leave out clauses that cannot
-/// matter. Leaving one out makes an obligation harder, never easier.
-#[derive(Default)]
-struct Known {
-    cells: BTreeSet<Var>,
-    values: BTreeMap<Var, u64>,
 }
 
 /// The reads that wait before the step: conditions under which a read is there and an order holds.
@@ -494,6 +487,7 @@ impl Writer<'_> {
         read: &dyn Fn(&mut Names<'_>, usize, Var) -> String,
         filter: bool,
     ) {
+        let widened = if filter { self.widen(known, procs) } else { Known::default() };
         let mut clauses = BTreeSet::new();
         for cube in self.cubes {
             if usize::from(cube.procs) > procs {
@@ -506,7 +500,7 @@ impl Writer<'_> {
             };
             for map in maps {
                 let place = |p: u8| map[p as usize];
-                if filter && !known.may_matter(cube, &place) {
+                if filter && !widened.may_matter(cube, &place) {
                     continue;
                 }
                 for nodes in node_maps(cube, memory, &place) {
@@ -561,6 +555,30 @@ impl Writer<'_> {
         }
     }
 
+    /// What is known, with the cells that one cube alone leaves open: a case split on such a cell may be followed by
+    /// another.
+    fn widen(&self, known: &Known, procs: usize) -> Known {
+        let mut widened = Known { cells: known.cells.clone(), values: known.values.clone() };
+        for cube in self.cubes.iter().filter(|cube| usize::from(cube.procs) <= procs) {
+            let maps = if self.named() {
+                vec![(0..cube.procs).collect()]
+            } else {
+                injections(usize::from(cube.procs), procs)
+            };
+            for map in maps {
+                let place = |p: u8| map[p as usize];
+                if known.may_matter(cube, &place) {
+                    for literal in &cube.literals {
+                        literal.vars(&mut |var| {
+                            widened.cells.extend(var.node().is_none().then(|| var.map(place, |n| n)));
+                        });
+                    }
+                }
+            }
+        }
+        widened
+    }
+
     /// Invariants over constants are assumptions.
     fn axioms(&self, names: &mut Names<'_>, body: &mut String, procs: usize) {
         for axiom in self.system.axioms() {
@@ -605,42 +623,6 @@ fn waits(system: &System, symbol: usize, issue_order: bool) -> bool {
         !transition.locked && transition.updates.iter().any(|update| update.symbol == symbol)
     };
     system.symbols[symbol].weak && (!issue_order || system.transitions.iter().any(buffered))
-}
-
-impl Known {
-    /// Conjuncts of the guard that fix a plain cell.
-    fn guard(&mut self, waits: &[bool], guard: &Formula, env: &[u8; 16]) {
-        match guard {
-            Formula::And(parts) => parts.iter().for_each(|part| self.guard(waits, part, env)),
-            Formula::Compare(_, Term::Access(access), Comparison::Eq, Term::Enum(value))
-                if !waits[access.symbol] =>
-            {
-                let cell = super::format_smt::cell(access, env);
-                *self.values.entry(cell).or_insert(u64::MAX) &= 1 << value;
-            }
-            _ => {}
-        }
-    }
-
-    /// A cube that clashes with a known value is false anyway, one about more than one unknown cell is of no use.
-    fn may_matter(&self, cube: &Cube, place: &(impl Fn(u8) -> u8 + Copy)) -> bool {
-        let mut unknown = 0;
-        for literal in &cube.literals {
-            if let Literal::In(var, set) = literal
-                && var.node().is_none()
-                && let Some(value) = self.values.get(&var.map(place, |n| n))
-                && value & set == 0
-            {
-                return false;
-            }
-            unknown += usize::from(literal.mentions(|var| {
-                var.node().is_none()
-                    && var.as_process().is_none()
-                    && !self.cells.contains(&var.map(place, |n| n))
-            }));
-        }
-        unknown <= 1
-    }
 }
 
 /// Injective maps of the cube's nodes to those in memory: same process, and every location is read there.

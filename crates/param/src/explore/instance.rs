@@ -5,6 +5,9 @@
 //! write of its own process, else memory; a locked step (one that reads and writes) and `fence()` need an
 //! empty buffer, and a locked step writes memory directly. TSO commits the oldest group of a buffer; PSO any
 //! group that shares no location with an older one.
+//!
+//! A variable that `init` makes different from every process (`Home <> p`) is one process more, which takes no part:
+//! no parameter, quantifier or index ranges over it.
 
 use crate::Model;
 use crate::syntax::Comparison;
@@ -14,6 +17,9 @@ pub type Value = i32;
 
 /// Beyond this a number is not followed: the exploration says that it was cut short.
 const MAX_NUMBER: i64 = 1_000_000;
+
+/// Samples tried to find initial states where there are too many to try all.
+const MIN_TRIES: usize = 4_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct State {
@@ -46,6 +52,8 @@ pub struct Instance<'a> {
     cell_count: usize,
     /// The numbers of the program text, from which unconstrained numbers are drawn.
     numbers: Vec<Value>,
+    /// Variables may hold a process that takes no part.
+    outsider: bool,
 }
 
 /// Something was left out: what was found is real, what was not found may exist.
@@ -74,7 +82,8 @@ impl<'a> Instance<'a> {
             cell_count += (processes as usize).pow(symbol.dims as u32);
         }
         let model = if system.has_weak() { model } else { Model::Sc };
-        Instance { system, model, processes, offsets, cell_count, numbers: numbers(system) }
+        let outsider = excludes_all(&system.init.body, system.init.params.len());
+        Instance { system, model, processes, offsets, cell_count, numbers: numbers(system), outsider }
     }
 
     pub fn cell(&self, symbol: usize, indices: impl IntoIterator<Item = u8>) -> usize {
@@ -116,45 +125,55 @@ impl<'a> Instance<'a> {
                 && matches!(self.system.types[ty].kind, TypeKind::Int | TypeKind::Real | TypeKind::Abstract)
         };
         cut.numbers |= (0..self.cell_count).any(free_number);
+        let count = domains.iter().fold(1_usize, |count, domain| count.saturating_mul(domain.len()));
+        cut.initial |= count > limit;
         let mut states = Vec::new();
         let mut cells = vec![0; self.cell_count];
-        let mut tried = 0;
-        self.choose_cells(&domains, 0, &mut cells, &mut states, limit, &mut tried);
-        cut.initial |= tried >= limit;
+        if count <= limit {
+            for mut code in 0..count {
+                for (cell, domain) in cells.iter_mut().zip(&domains) {
+                    *cell = domain[code % domain.len()];
+                    code /= domain.len();
+                }
+                states.extend(self.initial_state(&cells));
+            }
+            return states;
+        }
+        // Too many: a sample, the same each time. (xorshift64)
+        let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+        for _ in 0..limit.max(MIN_TRIES) {
+            for (cell, domain) in cells.iter_mut().zip(&domains) {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                *cell = domain[(random >> 32) as usize % domain.len()];
+            }
+            states.extend(self.initial_state(&cells));
+            if states.len() == limit {
+                break;
+            }
+        }
+        states.sort_unstable();
+        states.dedup();
         states
     }
 
-    fn choose_cells(
-        &self,
-        domains: &[Vec<Value>],
-        cell: usize,
-        cells: &mut Vec<Value>,
-        states: &mut Vec<State>,
-        limit: usize,
-        tried: &mut usize,
-    ) {
-        if *tried >= limit {
-            return;
-        }
-        if cell == self.cell_count {
-            *tried += 1;
-            let state = State {
-                cells: cells.clone().into_boxed_slice(),
-                buffers: vec![Vec::new(); if self.model == Model::Sc { 0 } else { self.processes as usize }],
-            };
-            let initial = self
-                .all_environments(self.system.init.params.len())
-                .all(|env| self.holds(&self.system.init.body, &state, &env));
-            let allowed = self.system.axioms().all(|axiom| !self.some_instance(axiom, &state));
-            if initial && allowed {
-                states.push(state);
-            }
-            return;
-        }
-        for &value in &domains[cell] {
-            cells[cell] = value;
-            self.choose_cells(domains, cell + 1, cells, states, limit, tried);
-        }
+    /// The state with these cells and empty buffers, if it is initial.
+    fn initial_state(&self, cells: &[Value]) -> Option<State> {
+        let state = State {
+            cells: cells.into(),
+            buffers: vec![Vec::new(); if self.model == Model::Sc { 0 } else { self.processes as usize }],
+        };
+        let initial = self
+            .all_environments(self.system.init.params.len())
+            .all(|env| self.holds(&self.system.init.body, &state, &env));
+        let allowed = || self.system.axioms().all(|axiom| !self.some_instance(axiom, &state));
+        (initial && allowed()).then_some(state)
+    }
+
+    /// Whether the state is an initial one.
+    pub fn is_initial(&self, state: &State) -> bool {
+        self.initial_state(&state.cells).as_ref() == Some(state)
     }
 
     /// Conjuncts `cell = value` fix cells before anything is enumerated.
@@ -194,7 +213,7 @@ impl<'a> Instance<'a> {
 
     fn domain(&self, ty: TypeId) -> Vec<Value> {
         match &self.system.types[ty].kind {
-            TypeKind::Proc => (0..Value::from(self.processes)).collect(),
+            TypeKind::Proc => (0..Value::from(self.processes) + Value::from(self.outsider)).collect(),
             TypeKind::Enum(names) => (0..names.len() as Value).collect(),
             TypeKind::Int | TypeKind::Real => self.numbers.clone(),
             TypeKind::Abstract => (0..3).collect(),
@@ -510,6 +529,27 @@ fn resolve(process: Proc, env: &Env) -> u8 {
     match process {
         Proc::Slot(slot) => env[slot as usize],
         Proc::Const(n) => n,
+    }
+}
+
+/// Whether a conjunct of `init` is `X <> p`, p one of its parameters.
+fn excludes_all(formula: &Formula, params: usize) -> bool {
+    let parameter = |term: &Term| matches!(term, Term::Proc(Proc::Slot(slot)) if (*slot as usize) < params);
+    match formula {
+        Formula::And(parts) => parts.iter().any(|part| excludes_all(part, params)),
+        Formula::Not(inner) => match &**inner {
+            Formula::Compare(ty, left, Comparison::Eq, right) => {
+                let differs = Formula::Compare(*ty, left.clone(), Comparison::Neq, right.clone());
+                excludes_all(&differs, params)
+            }
+            _ => false,
+        },
+        Formula::Compare(_, left, Comparison::Neq, right) => {
+            [(left, right), (right, left)].into_iter().any(|(variable, process)| {
+                matches!(variable, Term::Access(access) if access.indices.is_empty()) && parameter(process)
+            })
+        }
+        _ => false,
     }
 }
 

@@ -41,6 +41,8 @@ const MAX_ORDERS: usize = 2;
 
 /// Literals in a candidate.
 const MAX_LITERALS: usize = 3;
+/// Initial states of the small instance: with more, a sample.
+const MAX_INITIAL: usize = 8;
 /// Candidates of one size that are compared.
 const MAX_ALTERNATIVES: usize = 6;
 /// Atoms of a cube beyond which only smaller candidates are tried.
@@ -85,7 +87,7 @@ impl<'a> Oracle<'a> {
         let mut chosen = None;
         let mut trace = None;
         for n in (1..=most).rev() {
-            let limits = Limits { states: limit, buffer: 2, initial: 20_000 };
+            let limits = Limits { states: limit, buffer: 2, initial: MAX_INITIAL };
             let exploration = reachable(system, compiled.model, n, limits);
             let fits = !exploration.cut.states;
             trace = trace.or(exploration.trace);
