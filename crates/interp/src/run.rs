@@ -156,17 +156,27 @@ impl<'p> Interpreter<'p> {
                 }
                 Instr::Call { function, args, dst } => {
                     if state.frames.len() >= MAX_FRAMES {
-                        return self.fault(state, FaultKind::StackOverflow, "calls nest too deep");
+                        return self.fault(
+                            state,
+                            FaultKind::StackOverflow,
+                            "calls nest deeper than the limit of 10,000",
+                        );
                     }
                     self.call(state, *function, args, *dst);
                 }
                 Instr::Return { value: result } => {
+                    if self.leave(state, *result) {
+                        continue;
+                    }
                     if let Some(label) = self.thread_result(state, *result) {
                         return Step::Emit(label);
                     }
                     self.give_back(state, *result);
                 }
                 Instr::ExitThread { value: result } => {
+                    if self.leave(state, Some(*result)) {
+                        continue;
+                    }
                     if let Some(label) = self.thread_result(state, Some(*result)) {
                         return Step::Emit(label);
                     }
@@ -647,11 +657,30 @@ impl<'p> Interpreter<'p> {
         advance(state);
     }
 
+    /// Begins what a thread that ends has to do before, unless it is at that already.
+    fn leave(&self, state: &mut ThreadState, result: Option<Operand>) -> bool {
+        let Some(exit) = self.program.image.as_ref().and_then(|image| image.thread_exit) else {
+            return false;
+        };
+        if state.thread == ThreadId(0)
+            || !self.is_leaving(state)
+            || state.frames.iter().any(|frame| frame.function == exit)
+        {
+            return false;
+        }
+        self.call(state, exit, &[result.unwrap_or(Operand::Const(0))], None);
+        true
+    }
+
+    /// Whether the thread's current instruction, a return or an exit, ends it.
+    fn is_leaving(&self, state: &ThreadState) -> bool {
+        state.frames.len() == 1 || matches!(self.current(state), Instr::ExitThread { .. })
+    }
+
     /// The write by which a thread of a C program leaves its result to those who join it; a thread
     /// that returns 0 needs none.
     fn thread_result(&self, state: &ThreadState, result: Option<Operand>) -> Option<Label> {
-        let outermost = state.frames.len() == 1 || matches!(self.current(state), Instr::ExitThread { .. });
-        if !self.c || !outermost || state.thread == ThreadId(0) {
+        if !self.c || !self.is_leaving(state) || state.thread == ThreadId(0) {
             return None;
         }
         let value = result.map_or(0, |operand| value(state, operand));

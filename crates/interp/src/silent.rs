@@ -63,7 +63,7 @@ impl<'p> Interpreter<'p> {
                 match op.apply(half(0) | half(1) << 64, half(2) | half(3) << 64) {
                     None => Err((FaultKind::DivisionByZero, "division by zero".to_string())),
                     Some(result) => {
-                        if !op.is_comparison() {
+                        if !op.is_narrow() {
                             self.set(state, Reg(dst.0 + 1), (result >> 64) as u64, &operands[..]);
                         }
                         self.assign(state, *dst, result as u64, &operands[..]);
@@ -309,6 +309,9 @@ impl<'p> Interpreter<'p> {
             }
             Some(region @ (Region::Global | Region::Constant)) => {
                 if self.program().static_object(address, size).is_none() {
+                    if let Some(why) = self.program().unknown_at(address) {
+                        return Err((FaultKind::Unsupported, why.to_string()));
+                    }
                     return Err(match self.program().global_at(address) {
                         Some(global) => {
                             let offset = address.wrapping_sub(global.address) as i64;
@@ -323,14 +326,15 @@ impl<'p> Interpreter<'p> {
             Some(Region::Low) if address < 4096 => {
                 Err((FaultKind::NullPointer, "access through a null pointer".to_string()))
             }
-            Some(Region::Low) if self.is_result_cell(address) => Ok(Place::Shared),
+            Some(Region::Low) if self.is_library_cell(address) => Ok(Place::Shared),
             _ => Err(bad_address(address)),
         }
     }
 
-    fn is_result_cell(&self, address: u64) -> bool {
+    fn is_library_cell(&self, address: u64) -> bool {
         let first = layout::result_cell(porf_event::ThreadId(0));
-        (first..first + 8 * layout::MAX_THREADS).contains(&address)
+        (layout::FIRST_SIZE..layout::SIZES_END).contains(&address)
+            || (first..first + 8 * layout::MAX_THREADS).contains(&address)
     }
 
     fn call_pointer(
@@ -358,7 +362,7 @@ impl<'p> Interpreter<'p> {
             return Err((FaultKind::BadCall, message));
         }
         if state.frames.len() >= MAX_FRAMES {
-            return Err((FaultKind::StackOverflow, "calls nest too deep".to_string()));
+            return Err((FaultKind::StackOverflow, "calls nest deeper than the limit of 10,000".to_string()));
         }
         self.call(state, function, args, dst);
         Ok(true)

@@ -30,6 +30,12 @@ pub enum FaultKind {
 impl FaultKind {
     /// Whether the program is not wrong, but more than the tool can do.
     pub fn is_limit(self) -> bool {
-        matches!(self, FaultKind::Unsupported | FaultKind::OutOfMemory | FaultKind::SilentLoop)
+        matches!(
+            self,
+            FaultKind::Unsupported
+                | FaultKind::OutOfMemory
+                | FaultKind::SilentLoop
+                | FaultKind::StackOverflow
+        )
     }
 }

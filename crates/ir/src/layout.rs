@@ -64,6 +64,10 @@ pub struct Image {
     pub thread_locals: Vec<ThreadLocal>,
     /// Global variables that only the first thread uses: its first private objects, in order.
     pub singles: Vec<Single>,
+    /// Globals whose contents are not known, and why: no access to them can be followed.
+    pub unknown: Vec<(u32, String)>,
+    /// What a thread other than the first does when it ends, with its result as the argument.
+    pub thread_exit: Option<FunctionId>,
     /// Source files, which [`crate::Function::file`] refers to.
     pub files: Vec<String>,
 }
@@ -150,6 +154,13 @@ pub fn function_at(address: u64) -> Option<FunctionId> {
     (Region::of(address) == Some(Region::Function) && address & 15 == 0).then_some(FunctionId(id as u32))
 }
 
+/// Where the sizes of allocated objects are kept, in programs that ask for them: a cell for each
+/// thread and slot, whose number is bits [`OBJECT_SHIFT`] up of the address, under [`OBJECT_MASK`].
+pub const FIRST_SIZE: u64 = 1 << 40;
+pub const SIZES_END: u64 = FIRST_SIZE + (8 << (REGION_SHIFT - SLOT_SHIFT));
+pub const OBJECT_SHIFT: u64 = SLOT_SHIFT as u64;
+pub const OBJECT_MASK: u64 = (1 << (REGION_SHIFT - SLOT_SHIFT)) - 1;
+
 /// The address of a global variable that only the first thread uses.
 pub fn single(index: usize) -> u64 {
     Region::Private.address(ThreadId(0), index as u64, FIRST_OFFSET)
@@ -192,6 +203,13 @@ impl Program {
         let index = self.static_at(address)?;
         let global = &self.globals[index];
         (address >= global.address && address + size <= global.address + global.size).then_some(index)
+    }
+
+    /// Why the contents of the global at an address are not known.
+    pub fn unknown_at(&self, address: u64) -> Option<&str> {
+        let index = self.static_at(address)? as u32;
+        let unknown = &self.image.as_ref()?.unknown;
+        unknown.iter().find(|(global, _)| *global == index).map(|(_, why)| why.as_str())
     }
 
     /// Initial contents of static memory.

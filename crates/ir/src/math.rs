@@ -109,6 +109,12 @@ pub enum WideOp {
     Ule,
     Slt,
     Sle,
+    /// To floating point: one word.
+    FromSigned(Precision),
+    FromUnsigned(Precision),
+    /// From floating point, towards zero.
+    ToSigned(Precision),
+    ToUnsigned(Precision),
 }
 
 impl MathOp {
@@ -206,11 +212,19 @@ impl WideOp {
             WideOp::Ule => u128::from(a <= b),
             WideOp::Slt => u128::from(sa < sb),
             WideOp::Sle => u128::from(sa <= sb),
+            WideOp::FromSigned(Precision::Single) => u128::from((sa as f32).to_bits()),
+            WideOp::FromSigned(Precision::Double) => u128::from((sa as f64).to_bits()),
+            WideOp::FromUnsigned(Precision::Single) => u128::from((a as f32).to_bits()),
+            WideOp::FromUnsigned(Precision::Double) => u128::from((a as f64).to_bits()),
+            WideOp::ToSigned(precision) => precision.read(a as Value) as i128 as u128,
+            WideOp::ToUnsigned(precision) => precision.read(a as Value) as u128,
         })
     }
 
-    pub fn is_comparison(self) -> bool {
-        matches!(self, WideOp::Eq | WideOp::Ne | WideOp::Ult | WideOp::Ule | WideOp::Slt | WideOp::Sle)
+    /// Whether the result is one word.
+    pub fn is_narrow(self) -> bool {
+        use WideOp::*;
+        matches!(self, Eq | Ne | Ult | Ule | Slt | Sle | FromSigned(_) | FromUnsigned(_))
     }
 }
 

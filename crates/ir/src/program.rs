@@ -144,6 +144,7 @@ impl Program {
 
     fn name_of_allocated(&self, address: u64) -> Option<String> {
         let kind = match Region::of(address)? {
+            Region::Low if address >= layout::FIRST_SIZE => return Some("size of an object".to_string()),
             Region::Low => {
                 let thread = address.checked_sub(layout::result_cell(ThreadId(0)))? / 8;
                 return (thread < layout::MAX_THREADS).then(|| format!("result of T{thread}"));

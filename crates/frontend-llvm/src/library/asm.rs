@@ -108,6 +108,29 @@ impl Asm {
         self.b.bind(no);
     }
 
+    /// Runs `each` with `from`, `from + step`, … as long as `goes_on`; where it ended.
+    pub fn steps(
+        &mut self,
+        from: impl Into<Operand>,
+        step: u64,
+        goes_on: impl FnOnce(&mut Asm, Operand) -> Operand,
+        each: impl FnOnce(&mut Asm, Operand),
+    ) -> Operand {
+        let at = self.reg();
+        self.b.push(Instr::Move { dst: at, src: from.into() });
+        let (head, body, end) = (self.b.label(), self.b.label(), self.b.label());
+        self.b.bind(head);
+        let more = goes_on(self, at.into());
+        self.b.branch(more, body, end);
+        self.b.bind(body);
+        each(self, at.into());
+        let next = self.add(at.into(), step);
+        self.b.push(Instr::Move { dst: at, src: next });
+        self.b.jump(head);
+        self.b.bind(end);
+        at.into()
+    }
+
     pub fn block(&mut self, reason: BlockReason) {
         self.b.push(Instr::Block { reason });
     }

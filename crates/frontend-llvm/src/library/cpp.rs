@@ -1,6 +1,6 @@
 //! The parts of the C++ library that are not in its headers, by their mangled names (libstdc++).
 
-use super::{asm::Asm, invoke, thread};
+use super::{asm::Asm, ending, invoke, thread};
 use crate::translate::types::Unsupported;
 use crate::translate::{Body, Translator};
 use porf_event::{ReadMode, WriteMode};
@@ -51,10 +51,17 @@ pub fn call(
             });
             return Some(Ok(Vec::new()));
         }
-        "_ZNSt6thread6_StateD2Ev"
-        | "_ZNSt18condition_variableD1Ev"
-        | "_ZNSt18condition_variableD2Ev"
-        | "__cxa_thread_atexit" => return Some(Ok(vec![Operand::Const(0)])),
+        "_ZNSt6thread6_StateD2Ev" | "_ZNSt18condition_variableD1Ev" | "_ZNSt18condition_variableD2Ev" => {
+            return Some(Ok(vec![Operand::Const(0)]));
+        }
+        "__cxa_thread_atexit" => (ending::at_thread_exit(tr), vec![arg(0), arg(1), Operand::Const(1)]),
+        "__cxa_atexit" => (ending::at_exit(tr), vec![arg(0), arg(1), Operand::Const(1)]),
+        // Time stands still.
+        _ if name.starts_with("_ZNSt6chrono3_V2") && name.ends_with("_clock3nowEv")
+            || name.starts_with("_ZNSt11this_thread11__sleep_for") =>
+        {
+            return Some(Ok(vec![Operand::Const(0)]));
+        }
         "__cxa_pure_virtual" => {
             body.fail(FaultKind::Abort, "a pure virtual function is called");
             return Some(Ok(Vec::new()));
@@ -63,8 +70,12 @@ pub fn call(
             body.fail(FaultKind::Abort, "std::terminate is called");
             return Some(Ok(Vec::new()));
         }
-        _ if name.starts_with("_ZSt") && name.contains("__throw_") || name == "__cxa_throw" => {
-            body.fail(FaultKind::Unsupported, &format!("an exception ({name}) is not supported"));
+        "__cxa_allocate_exception" | "__cxa_throw" | "__cxa_rethrow" | "_Unwind_Resume" => {
+            body.fail(FaultKind::Unsupported, "throwing an exception is not supported");
+            return Some(Ok(vec![Operand::Const(0)]));
+        }
+        _ if name.starts_with("_ZSt") && name.contains("__throw_") => {
+            body.fail(FaultKind::Unsupported, &format!("throwing an exception ({name}) is not supported"));
             return Some(Ok(Vec::new()));
         }
         _ => return None,

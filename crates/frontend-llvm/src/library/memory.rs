@@ -12,46 +12,27 @@ pub fn move_bytes(tr: &mut Translator<'_>) -> FunctionId {
         let (to, from, length) = (a.param(0), a.param(1), a.param(2));
         let done = a.b.label();
         a.b.try_copy(to, from, length, done);
+        let copy = |a: &mut Asm, at: Operand, size: u8| {
+            let (source, target) = (a.bin(BinOp::Add, from, at), a.bin(BinOp::Add, to, at));
+            let dst = a.reg();
+            a.b.push_move(Instr::Load { dst, address: source, size, mode: ReadMode::Plain });
+            a.store(target, dst, size, WriteMode::Plain);
+        };
         // Upwards if the target begins before the source, else downwards.
         let up = a.cmp(CmpOp::Ule, to, from);
         a.when(up, |a| {
-            let at = a.reg();
-            a.b.push(Instr::Move { dst: at, src: Operand::Const(0) });
-            for size in [8u8, 1] {
-                let (head, body, end) = (a.b.label(), a.b.label(), a.b.label());
-                a.b.bind(head);
-                let next = a.add(at.into(), size.into());
-                let fits = a.cmp(CmpOp::Ule, next, length);
-                a.b.branch(fits, body, end);
-                a.b.bind(body);
-                let source = a.bin(BinOp::Add, from, at);
-                let target = a.bin(BinOp::Add, to, at);
-                let value = a.load(source, size, ReadMode::Plain);
-                a.store(target, value, size, WriteMode::Plain);
-                a.b.push(Instr::Move { dst: at, src: next });
-                a.b.jump(head);
-                a.b.bind(end);
-            }
+            let words = a.steps(0, 8, |a, at| fits(a, at, 8, length), |a, at| copy(a, at, 8));
+            a.steps(words, 1, |a, at| fits(a, at, 1, length), |a, at| copy(a, at, 1));
             a.give(to);
         });
-        let at = a.reg();
-        a.b.push(Instr::Move { dst: at, src: length });
-        for size in [1u8, 8] {
-            let (head, body, end) = (a.b.label(), a.b.label(), a.b.label());
-            a.b.bind(head);
-            // Single bytes down to a multiple of 8, then words.
-            let go = if size == 1 { a.bin(BinOp::And, at.into(), 7) } else { at.into() };
-            a.b.branch(go, body, end);
-            a.b.bind(body);
-            let next = a.bin(BinOp::Sub, at.into(), u64::from(size));
-            let source = a.bin(BinOp::Add, from, next);
-            let target = a.bin(BinOp::Add, to, next);
-            let value = a.load(source, size, ReadMode::Plain);
-            a.store(target, value, size, WriteMode::Plain);
-            a.b.push(Instr::Move { dst: at, src: next });
-            a.b.jump(head);
-            a.b.bind(end);
-        }
+        // Single bytes down to a multiple of 8, then words.
+        let below = |a: &mut Asm, at: Operand, size: u8| {
+            let at = a.bin(BinOp::Sub, at, u64::from(size));
+            copy(a, at, size);
+        };
+        let down = |size: u64| size.wrapping_neg();
+        let bytes = a.steps(length, down(1), |a, at| a.bin(BinOp::And, at, 7), |a, at| below(a, at, 1));
+        a.steps(bytes, down(8), |_, at| at, |a, at| below(a, at, 8));
         a.b.bind(done);
         a.give(to);
         a.finish()
@@ -67,21 +48,12 @@ pub fn set_bytes(tr: &mut Translator<'_>) -> FunctionId {
         a.b.try_fill(to, byte, length, done);
         let byte = a.bin(BinOp::And, byte, 0xff);
         let word = a.bin(BinOp::Mul, byte, 0x0101_0101_0101_0101u64);
-        let at = a.reg();
-        a.b.push(Instr::Move { dst: at, src: Operand::Const(0) });
-        for size in [8u8, 1] {
-            let (head, body, end) = (a.b.label(), a.b.label(), a.b.label());
-            a.b.bind(head);
-            let next = a.add(at.into(), size.into());
-            let fits = a.cmp(CmpOp::Ule, next, length);
-            a.b.branch(fits, body, end);
-            a.b.bind(body);
+        let fill = |a: &mut Asm, at: Operand, value: Operand, size: u8| {
             let target = a.bin(BinOp::Add, to, at);
-            a.store(target, if size == 8 { word } else { byte }, size, WriteMode::Plain);
-            a.b.push(Instr::Move { dst: at, src: next });
-            a.b.jump(head);
-            a.b.bind(end);
-        }
+            a.store(target, value, size, WriteMode::Plain);
+        };
+        let words = a.steps(0, 8, |a, at| fits(a, at, 8, length), |a, at| fill(a, at, word, 8));
+        a.steps(words, 1, |a, at| fits(a, at, 1, length), |a, at| fill(a, at, byte, 1));
         a.b.bind(done);
         a.give(to);
         a.finish()
@@ -92,18 +64,8 @@ pub fn strlen(tr: &mut Translator<'_>) -> FunctionId {
     tr.routine("strlen", |_| {
         let mut a = Asm::new("strlen", &["text"]);
         let text = a.param(0);
-        let at = a.reg();
-        a.b.push(Instr::Move { dst: at, src: text });
-        let (head, more, end) = (a.b.label(), a.b.label(), a.b.label());
-        a.b.bind(head);
-        let byte = a.load(at.into(), 1, ReadMode::Plain);
-        a.b.branch(byte, more, end);
-        a.b.bind(more);
-        let next = a.add(at.into(), 1);
-        a.b.push(Instr::Move { dst: at, src: next });
-        a.b.jump(head);
-        a.b.bind(end);
-        let length = a.bin(BinOp::Sub, at.into(), text);
+        let end = a.steps(text, 1, |a, at| a.load(at, 1, ReadMode::Plain), |_, _| {});
+        let length = a.bin(BinOp::Sub, end, text);
         a.give(length);
         a.finish()
     })
@@ -115,27 +77,25 @@ pub fn compare(tr: &mut Translator<'_>, strings: bool) -> FunctionId {
     tr.routine(name, |_| {
         let mut a = Asm::new(name, &["a", "b", "limit"]);
         let (x, y, limit) = (a.param(0), a.param(1), a.param(2));
-        let at = a.reg();
-        a.b.push(Instr::Move { dst: at, src: Operand::Const(0) });
-        let (head, end) = (a.b.label(), a.b.label());
-        a.b.bind(head);
-        let over = a.cmp(CmpOp::Ule, limit, at);
-        a.when(over, |a| a.give(0));
-        let (p, q) = (a.bin(BinOp::Add, x, at), a.bin(BinOp::Add, y, at));
-        let (p, q) = (a.load(p, 1, ReadMode::Plain), a.load(q, 1, ReadMode::Plain));
-        let differ = a.cmp(CmpOp::Ne, p, q);
-        a.when(differ, |a| {
-            let dst = a.reg();
-            a.b.push(Instr::Bin { dst, op: BinOp::Sub, width: Width::W32, a: p, b: q });
-            a.give(dst);
-        });
-        if strings {
-            a.unless(p, |a| a.give(0));
-        }
-        let next = a.add(at.into(), 1);
-        a.b.push(Instr::Move { dst: at, src: next });
-        a.b.jump(head);
-        a.b.bind(end);
+        a.steps(
+            0,
+            1,
+            |a, at| a.cmp(CmpOp::Ult, at, limit),
+            |a, at| {
+                let (p, q) = (a.bin(BinOp::Add, x, at), a.bin(BinOp::Add, y, at));
+                let (p, q) = (a.load(p, 1, ReadMode::Plain), a.load(q, 1, ReadMode::Plain));
+                let differ = a.cmp(CmpOp::Ne, p, q);
+                a.when(differ, |a| {
+                    let dst = a.reg();
+                    a.b.push(Instr::Bin { dst, op: BinOp::Sub, width: Width::W32, a: p, b: q });
+                    a.give(dst);
+                });
+                if strings {
+                    a.unless(p, |a| a.give(0));
+                }
+            },
+        );
+        a.give(0);
         a.finish()
     })
 }
@@ -145,19 +105,18 @@ pub fn strcpy(tr: &mut Translator<'_>) -> FunctionId {
     tr.routine("strncpy", |_| {
         let mut a = Asm::new("strncpy", &["to", "from", "limit"]);
         let (to, from, limit) = (a.param(0), a.param(1), a.param(2));
-        let at = a.reg();
-        a.b.push(Instr::Move { dst: at, src: Operand::Const(0) });
-        let head = a.b.label();
-        a.b.bind(head);
-        let over = a.cmp(CmpOp::Ule, limit, at);
-        a.when(over, |a| a.give(to));
-        let (source, target) = (a.bin(BinOp::Add, from, at), a.bin(BinOp::Add, to, at));
-        let byte = a.load(source, 1, ReadMode::Plain);
-        a.store(target, byte, 1, WriteMode::Plain);
-        a.unless(byte, |a| a.give(to));
-        let next = a.add(at.into(), 1);
-        a.b.push(Instr::Move { dst: at, src: next });
-        a.b.jump(head);
+        a.steps(
+            0,
+            1,
+            |a, at| a.cmp(CmpOp::Ult, at, limit),
+            |a, at| {
+                let (source, target) = (a.bin(BinOp::Add, from, at), a.bin(BinOp::Add, to, at));
+                let byte = a.load(source, 1, ReadMode::Plain);
+                a.store(target, byte, 1, WriteMode::Plain);
+                a.unless(byte, |a| a.give(to));
+            },
+        );
+        a.give(to);
         a.finish()
     })
 }
@@ -167,17 +126,24 @@ pub fn strchr(tr: &mut Translator<'_>) -> FunctionId {
         let mut a = Asm::new("strchr", &["text", "byte"]);
         let (text, byte) = (a.param(0), a.param(1));
         let byte = a.bin(BinOp::And, byte, 0xff);
-        let at = a.reg();
-        a.b.push(Instr::Move { dst: at, src: text });
-        let head = a.b.label();
-        a.b.bind(head);
-        let found = a.load(at.into(), 1, ReadMode::Plain);
-        let same = a.cmp(CmpOp::Eq, found, byte);
-        a.when(same, |a| a.give(at));
-        a.unless(found, |a| a.give(0));
-        let next = a.add(at.into(), 1);
-        a.b.push(Instr::Move { dst: at, src: next });
-        a.b.jump(head);
+        a.steps(
+            text,
+            1,
+            |a, at| {
+                let found = a.load(at, 1, ReadMode::Plain);
+                let same = a.cmp(CmpOp::Eq, found, byte);
+                a.when(same, |a| a.give(at));
+                found
+            },
+            |_, _| {},
+        );
+        a.give(0);
         a.finish()
     })
+}
+
+/// Whether `size` bytes from `at` on are within `length`.
+fn fits(a: &mut Asm, at: Operand, size: u64, length: Operand) -> Operand {
+    let end = a.add(at, size);
+    a.cmp(CmpOp::Ule, end, length)
 }

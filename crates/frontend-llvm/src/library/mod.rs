@@ -5,9 +5,13 @@
 
 pub mod asm;
 mod cpp;
+pub mod ending;
+mod heap;
 pub mod memory;
+mod stream;
 mod thread;
 
+use crate::module::Value;
 use crate::translate::Body;
 use crate::translate::types::Unsupported;
 use porf_event::{BlockReason, FenceMode, ReadMode, WriteMode};
@@ -49,32 +53,40 @@ pub fn treatment(name: &str, index: usize) -> Treatment {
     }
 }
 
+/// Whether a function is taken from here: it has no body, or one that we do not want.
+pub fn provides(function: Value<'_>) -> bool {
+    function.is_declaration() || stream::is_known(function.name())
+}
+
 /// Writes a call of a library function; its result, word by word.
 pub fn call(body: &mut Body<'_, '_>, name: &str, args: &[Operand]) -> Result<Vec<Operand>, Unsupported> {
     let arg = |index: usize| args.get(index).copied().unwrap_or(Operand::Const(0));
     let zero = || Ok(vec![Operand::Const(0)]);
     match name {
         // Memory.
-        "malloc" | "_Znwm" | "_Znam" | "valloc" => allocate(body, arg(0), 1, AllocKind::Heap),
-        "_ZnwmRKSt9nothrow_t" | "_ZnamRKSt9nothrow_t" => allocate(body, arg(0), 1, AllocKind::Heap),
+        "malloc" | "_Znwm" | "_Znam" | "_ZnwmRKSt9nothrow_t" | "_ZnamRKSt9nothrow_t" => {
+            heap::allocate(body, arg(0), Operand::Const(1), AllocKind::Heap)
+        }
+        "valloc" => heap::allocate(body, arg(0), Operand::Const(4096), AllocKind::Heap),
         "calloc" => {
             let size = body.bin(porf_ir::BinOp::Mul, Width::W64, arg(0), arg(1));
-            allocate(body, size, 1, AllocKind::Zeroed)
+            heap::allocate(body, size, Operand::Const(1), AllocKind::Zeroed)
         }
-        "aligned_alloc" | "memalign" => {
-            let align = constant(arg(0)).ok_or("an alignment that is not constant")?;
-            allocate(body, arg(1), align, AllocKind::Heap)
+        "realloc" => routine(body, heap::realloc, args),
+        "reallocarray" => {
+            let size = body.bin(porf_ir::BinOp::Mul, Width::W64, arg(1), arg(2));
+            routine(body, heap::realloc, &[arg(0), size])
         }
+        "aligned_alloc" | "memalign" => heap::allocate(body, arg(1), arg(0), AllocKind::Heap),
         "_ZnwmSt11align_val_t" | "_ZnamSt11align_val_t" => {
-            let align = constant(arg(1)).ok_or("an alignment that is not constant")?;
-            allocate(body, arg(0), align, AllocKind::Heap)
+            heap::allocate(body, arg(0), arg(1), AllocKind::Heap)
         }
         "posix_memalign" => {
-            let align = constant(arg(1)).ok_or("an alignment that is not constant")?;
-            let address = allocate(body, arg(2), align, AllocKind::Heap)?[0];
+            let address = heap::allocate(body, arg(2), arg(1), AllocKind::Heap)?[0];
             body.b.push(Instr::Store { address: arg(0), value: address, size: 8, mode: WriteMode::Plain });
             zero()
         }
+        "strdup" | "__strdup" => routine(body, heap::strdup, args),
         "free"
         | "_ZdlPv"
         | "_ZdaPv"
@@ -159,16 +171,23 @@ pub fn call(body: &mut Body<'_, '_>, name: &str, args: &[Operand]) -> Result<Vec
             body.fail(FaultKind::Abort, "the program aborts");
             zero()
         }
-        "exit" | "_exit" | "_Exit" | "quick_exit" => {
-            body.b.push(Instr::ExitThread { value: Operand::Const(0) });
-            zero()
-        }
-        "atexit" | "__cxa_atexit" => zero(),
+        "exit" => routine(body, |tr| ending::exit(tr, true), &[]),
+        "_exit" | "_Exit" | "quick_exit" => routine(body, |tr| ending::exit(tr, false), &[]),
+        "atexit" => routine(body, ending::at_exit, &[arg(0), Operand::Const(0), Operand::Const(0)]),
 
         // Time stands still.
         "sched_yield" | "usleep" | "sleep" | "nanosleep" | "pthread_yield" | "thrd_yield" | "thrd_sleep"
         | "srand" | "signal" | "alarm" => zero(),
         "time" | "clock" => zero(),
+        "clock_gettime" | "gettimeofday" => {
+            let place = if name == "gettimeofday" { arg(0) } else { arg(1) };
+            for offset in [0, 8] {
+                let address = body.add(place, offset);
+                let value = Operand::Const(0);
+                body.b.push(Instr::Store { address, value, size: 8, mode: WriteMode::Plain });
+            }
+            zero()
+        }
         "getenv" | "secure_getenv" => zero(),
         "abs" | "labs" | "llabs" => {
             let width = if name == "abs" { Width::W32 } else { Width::W64 };
@@ -183,6 +202,7 @@ pub fn call(body: &mut Body<'_, '_>, name: &str, args: &[Operand]) -> Result<Vec
 
         _ => threads(body, name, args)
             .or_else(|| cpp::call(body, name, args))
+            .or_else(|| stream::call(body, name, args))
             .or_else(|| verifier(body, name, args))
             .or_else(|| float(body, name, args))
             .unwrap_or_else(|| Err(format!("a call of {name}, which the program does not define,"))),
@@ -212,7 +232,9 @@ fn threads(
             (thread::mutex_init(body.tr), vec![arg(0), kind])
         }
         "pthread_mutex_lock" | "mtx_lock" => (thread::mutex_lock(tr), vec![arg(0)]),
-        "pthread_mutex_trylock" | "pthread_mutex_timedlock" => (thread::mutex_trylock(tr, 16), vec![arg(0)]),
+        "pthread_mutex_trylock" | "pthread_mutex_timedlock" | "pthread_mutex_clocklock" => {
+            (thread::mutex_trylock(tr, 16), vec![arg(0)])
+        }
         "mtx_trylock" | "mtx_timedlock" => (thread::mutex_trylock(tr, 1), vec![arg(0)]),
         "pthread_mutex_unlock" | "mtx_unlock" => (thread::mutex_unlock(tr), vec![arg(0)]),
         "pthread_mutex_destroy" | "mtx_destroy" => (thread::mutex_destroy(tr), vec![arg(0)]),
@@ -226,13 +248,19 @@ fn threads(
             (thread::cond_signal(tr), vec![arg(0)])
         }
         "pthread_cond_wait" | "cnd_wait" => (thread::cond_wait(tr, 0), vec![arg(0), arg(1)]),
-        "pthread_cond_timedwait" => (thread::cond_wait(tr, thread::timed_out(false)), vec![arg(0), arg(1)]),
+        "pthread_cond_timedwait" | "pthread_cond_clockwait" => {
+            (thread::cond_wait(tr, thread::timed_out(false)), vec![arg(0), arg(1)])
+        }
         "cnd_timedwait" => (thread::cond_wait(tr, thread::timed_out(true)), vec![arg(0), arg(1)]),
         "pthread_rwlock_init" => (thread::mutex_init(tr), vec![arg(0), Operand::Const(0)]),
         "pthread_rwlock_rdlock" => (thread::rwlock_read(tr, true), vec![arg(0)]),
-        "pthread_rwlock_tryrdlock" => (thread::rwlock_read(tr, false), vec![arg(0)]),
+        "pthread_rwlock_tryrdlock" | "pthread_rwlock_timedrdlock" | "pthread_rwlock_clockrdlock" => {
+            (thread::rwlock_read(tr, false), vec![arg(0)])
+        }
         "pthread_rwlock_wrlock" => (thread::rwlock_write(tr, true), vec![arg(0)]),
-        "pthread_rwlock_trywrlock" => (thread::rwlock_write(tr, false), vec![arg(0)]),
+        "pthread_rwlock_trywrlock" | "pthread_rwlock_timedwrlock" | "pthread_rwlock_clockwrlock" => {
+            (thread::rwlock_write(tr, false), vec![arg(0)])
+        }
         "pthread_rwlock_unlock" => (thread::rwlock_unlock(tr), vec![arg(0)]),
         "pthread_rwlock_destroy" => (thread::mutex_destroy(tr), vec![arg(0)]),
         "pthread_barrier_init" => (thread::barrier_init(tr), vec![arg(0), arg(2)]),
@@ -342,6 +370,20 @@ fn verifier(
             body.b.push(Instr::Assert { cond: arg(0), message: "__VERIFIER_assert fails".into() });
             Ok(Vec::new())
         }
+        // An atomic section excludes other atomic sections.
+        "__VERIFIER_atomic_begin" | "__VERIFIER_atomic_end" => {
+            let address = Operand::Const(body.tr.library_global("atomic section", 4));
+            body.b.push(match name {
+                "__VERIFIER_atomic_begin" => Instr::Lock { address },
+                _ => Instr::Unlock { address },
+            });
+            Ok(Vec::new())
+        }
+        "__VERIFIER_nondet_char" | "__VERIFIER_nondet_uchar" => {
+            let dst = body.b.register("nondet");
+            body.b.push(Instr::Nondet { dst, options: 256 });
+            Ok(vec![dst.into()])
+        }
         "__VERIFIER_nondet_bool" | "__VERIFIER_nondet__Bool" => {
             let dst = body.b.register("nondet");
             body.b.push(Instr::Nondet { dst, options: 2 });
@@ -384,7 +426,7 @@ fn math(body: &mut Body<'_, '_>, op: MathOp, a: Operand, b: Operand) -> Result<V
 
 fn routine(
     body: &mut Body<'_, '_>,
-    make: fn(&mut crate::translate::Translator<'_>) -> FunctionId,
+    make: impl FnOnce(&mut crate::translate::Translator<'_>) -> FunctionId,
     args: &[Operand],
 ) -> Result<Vec<Operand>, Unsupported> {
     let function = make(body.tr);
@@ -398,20 +440,6 @@ fn invoke(
 ) -> Result<Vec<Operand>, Unsupported> {
     let dst = body.b.register("");
     body.b.push(Instr::Call { function, args: args.into(), dst: Some(dst) });
-    Ok(vec![dst.into()])
-}
-
-fn allocate(
-    body: &mut Body<'_, '_>,
-    size: Operand,
-    align: u64,
-    kind: AllocKind,
-) -> Result<Vec<Operand>, Unsupported> {
-    if align > 4096 {
-        return Err(format!("an alignment of {align} bytes"));
-    }
-    let dst = body.b.register("");
-    body.b.push(Instr::Alloc { dst, size, align, kind });
     Ok(vec![dst.into()])
 }
 

@@ -67,15 +67,7 @@ pub fn mutex_lock(tr: &mut Translator<'_>) -> FunctionId {
     tr.routine("mutex_lock", |_| {
         let mut a = Asm::new("mutex_lock", &["mutex"]);
         let mutex = a.param(0);
-        let held = a.held(HeldOp::Count, mutex);
-        a.when(held, |a| {
-            let at = a.add(mutex, MUTEX_KIND);
-            let kind = a.load(at, 4, ReadMode::Plain);
-            let recursive = a.cmp(CmpOp::Eq, kind, 1);
-            a.when(recursive, |a| {
-                a.held(HeldOp::Acquire, mutex);
-                a.give(0);
-            });
+        when_held(&mut a, mutex, |a, kind| {
             let checks = a.cmp(CmpOp::Eq, kind, 2);
             a.when(checks, |a| a.give(EDEADLK));
             a.fail(FaultKind::Lock, "the thread locks a mutex that it holds already, and waits for itself");
@@ -87,23 +79,49 @@ pub fn mutex_lock(tr: &mut Translator<'_>) -> FunctionId {
     })
 }
 
+/// Of a thread that holds the mutex: takes it once more if it is recursive, else does `otherwise` with
+/// its kind.
+fn when_held(a: &mut Asm, mutex: Operand, otherwise: impl FnOnce(&mut Asm, Operand)) {
+    let held = a.held(HeldOp::Count, mutex);
+    a.when(held, |a| {
+        let at = a.add(mutex, MUTEX_KIND);
+        let kind = a.load(at, 4, ReadMode::Plain);
+        let recursive = a.cmp(CmpOp::Eq, kind, 1);
+        a.when(recursive, |a| {
+            a.held(HeldOp::Acquire, mutex);
+            a.give(0);
+        });
+        otherwise(a, kind);
+    });
+}
+
+/// Gives up the lock that the thread holds; how often it held it.
+fn release(a: &mut Asm, lock: Operand) -> Operand {
+    let held = a.held(HeldOp::Release, lock);
+    a.unless(held, |a| a.fail(FaultKind::Lock, "unlock of a lock that the thread does not hold"));
+    held
+}
+
+/// Waits for the lock, or says that it is taken.
+fn wait_or(a: &mut Asm, waits: bool, busy: u64) {
+    if waits { a.block(BlockReason::Lock) } else { a.give(busy) }
+}
+
+/// Takes one from, or adds one to, the 4-byte counter, which was `before`. If it has changed since, the
+/// thread would try again: the execution in which it read the newer value at once is the same.
+fn count(a: &mut Asm, counter: Operand, before: Operand, after: Operand) {
+    let old = a.cas(counter, before, after);
+    let other = a.cmp(CmpOp::Ne, old, before);
+    a.when(other, |a| a.block(BlockReason::Assume));
+}
+
 /// Returns `busy` where the mutex is taken.
 pub fn mutex_trylock(tr: &mut Translator<'_>, busy: u64) -> FunctionId {
     let name = if busy == EBUSY { "mutex_trylock" } else { "mtx_trylock" };
     tr.routine(name, |_| {
         let mut a = Asm::new(name, &["mutex"]);
         let mutex = a.param(0);
-        let held = a.held(HeldOp::Count, mutex);
-        a.when(held, |a| {
-            let at = a.add(mutex, MUTEX_KIND);
-            let kind = a.load(at, 4, ReadMode::Plain);
-            let recursive = a.cmp(CmpOp::Eq, kind, 1);
-            a.when(recursive, |a| {
-                a.held(HeldOp::Acquire, mutex);
-                a.give(0);
-            });
-            a.give(busy);
-        });
+        when_held(&mut a, mutex, |a, _| a.give(busy));
         let dst = a.reg();
         a.b.push(Instr::TryLock { dst, address: mutex });
         a.when(dst.into(), |a| {
@@ -119,8 +137,7 @@ pub fn mutex_unlock(tr: &mut Translator<'_>) -> FunctionId {
     tr.routine("mutex_unlock", |_| {
         let mut a = Asm::new("mutex_unlock", &["mutex"]);
         let mutex = a.param(0);
-        let held = a.held(HeldOp::Release, mutex);
-        a.unless(held, |a| a.fail(FaultKind::Lock, "unlock of a lock that the thread does not hold"));
+        let held = release(&mut a, mutex);
         let last = a.cmp(CmpOp::Eq, held, 1);
         a.when(last, |a| a.b.push(Instr::Unlock { address: mutex }));
         a.give(0);
@@ -168,7 +185,9 @@ pub fn cond_wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
         }
         let now = a.load(condition, 4, ReadMode::Acquire);
         let same = a.cmp(CmpOp::Eq, now, before);
-        a.when(same, |a| a.block(BlockReason::Spin));
+        // A wait that may end by itself is no deadlock.
+        let reason = if timeout == 0 { BlockReason::Spin } else { BlockReason::Assume };
+        a.when(same, |a| a.block(reason));
         a.call(lock, &[mutex]);
         a.give(0);
         a.finish()
@@ -187,12 +206,9 @@ pub fn rwlock_read(tr: &mut Translator<'_>, waits: bool) -> FunctionId {
         let lock = a.param(0);
         let readers = a.load(lock, 4, ReadMode::Relaxed);
         let taken = a.cmp(CmpOp::Eq, readers, WRITER);
-        a.when(taken, |a| if waits { a.block(BlockReason::Lock) } else { a.give(EBUSY) });
+        a.when(taken, |a| wait_or(a, waits, EBUSY));
         let more = a.add(readers, 1);
-        let old = a.cas(lock, readers, more);
-        let other = a.cmp(CmpOp::Ne, old, readers);
-        // It would try again: the execution in which it read the newer value at once is the same.
-        a.when(other, |a| a.block(BlockReason::Assume));
+        count(&mut a, lock, readers, more);
         a.held(HeldOp::Acquire, lock);
         a.give(0);
         a.finish()
@@ -214,7 +230,7 @@ pub fn rwlock_write(tr: &mut Translator<'_>, waits: bool) -> FunctionId {
             });
         }
         let old = a.cas(lock, Operand::Const(0), WRITER);
-        a.when(old, |a| if waits { a.block(BlockReason::Lock) } else { a.give(EBUSY) });
+        a.when(old, |a| wait_or(a, waits, EBUSY));
         a.held(HeldOp::Acquire, lock);
         a.give(0);
         a.finish()
@@ -225,8 +241,7 @@ pub fn rwlock_unlock(tr: &mut Translator<'_>) -> FunctionId {
     tr.routine("rwlock_unlock", |_| {
         let mut a = Asm::new("rwlock_unlock", &["lock"]);
         let lock = a.param(0);
-        let held = a.held(HeldOp::Release, lock);
-        a.unless(held, |a| a.fail(FaultKind::Lock, "unlock of a lock that the thread does not hold"));
+        release(&mut a, lock);
         let now = a.load(lock, 4, ReadMode::Relaxed);
         let writer = a.cmp(CmpOp::Eq, now, WRITER);
         a.when(writer, |a| {
@@ -299,13 +314,10 @@ pub fn semaphore_wait(tr: &mut Translator<'_>, waits: bool) -> FunctionId {
     tr.routine(name, |_| {
         let mut a = Asm::new(name, &["semaphore"]);
         let semaphore = a.param(0);
-        let count = a.load(semaphore, 4, ReadMode::Relaxed);
-        a.unless(count, |a| if waits { a.block(BlockReason::Lock) } else { a.give(0xffff_ffff) });
-        let less = a.bin(BinOp::Sub, count, 1);
-        let old = a.cas(semaphore, count, less);
-        let other = a.cmp(CmpOp::Ne, old, count);
-        // As in `rwlock_read`.
-        a.when(other, |a| a.block(BlockReason::Assume));
+        let before = a.load(semaphore, 4, ReadMode::Relaxed);
+        a.unless(before, |a| wait_or(a, waits, 0xffff_ffff));
+        let less = a.bin(BinOp::Sub, before, 1);
+        count(&mut a, semaphore, before, less);
         a.give(0);
         a.finish()
     })
@@ -326,16 +338,56 @@ const KEYS: u64 = 64;
 
 pub fn key_create(tr: &mut Translator<'_>) -> FunctionId {
     let counter = Operand::Const(tr.library_global("pthread keys", 4));
+    let destructors = Operand::Const(tr.library_global("pthread key destructors", 8 * KEYS as usize));
     tr.routine("key_create", |_| {
         let mut a = Asm::new("key_create", &["key", "destructor"]);
         let (key, destructor) = (a.param(0), a.param(1));
-        a.when(destructor, |a| {
-            a.fail(FaultKind::Unsupported, "a destructor of thread-specific data is not supported")
-        });
         let number = a.fetch(RmwOp::Add, counter, 1, (ReadMode::Relaxed, WriteMode::Relaxed));
         let fits = a.cmp(CmpOp::Ult, number, KEYS);
         a.unless(fits, |a| a.give(11));
+        a.when(destructor, |a| {
+            let offset = a.bin(BinOp::Mul, number, 8);
+            let at = a.bin(BinOp::Add, destructors, offset);
+            a.store(at, destructor, 8, WriteMode::Plain);
+        });
         a.store(key, number, 4, WriteMode::Plain);
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// Destroys the values of a thread that ends, again as long as destructors leave new ones, at most
+/// `PTHREAD_DESTRUCTOR_ITERATIONS` times.
+pub fn destroy_specific(tr: &mut Translator<'_>) -> FunctionId {
+    let values = tr.library_local("pthread keys", 8 * KEYS as usize);
+    let destructors = Operand::Const(tr.library_global("pthread key destructors", 8 * KEYS as usize));
+    tr.routine("destroy_specific", |_| {
+        let mut a = Asm::new("destroy_specific", &[]);
+        a.steps(
+            0,
+            1,
+            |a, round| a.cmp(CmpOp::Ult, round, 4),
+            |a, _| {
+                a.steps(
+                    0,
+                    1,
+                    |a, key| a.cmp(CmpOp::Ult, key, KEYS),
+                    |a, key| {
+                        let at = specific(a, values, key);
+                        let value = a.load(at, 8, ReadMode::Plain);
+                        a.when(value, |a| {
+                            let offset = a.bin(BinOp::Mul, key, 8);
+                            let cell = a.bin(BinOp::Add, destructors, offset);
+                            let pointer = a.load(cell, 8, ReadMode::Plain);
+                            a.when(pointer, |a| {
+                                a.store(at, 0, 8, WriteMode::Plain);
+                                a.b.push(Instr::CallPointer { pointer, args: [value].into(), dst: None });
+                            });
+                        });
+                    },
+                );
+            },
+        );
         a.give(0);
         a.finish()
     })

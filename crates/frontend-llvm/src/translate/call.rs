@@ -16,7 +16,7 @@ impl<'m> Body<'_, 'm> {
         match callee.kind() {
             ValueKind::InlineAsm => self.assembly(i, callee.inline_asm()),
             ValueKind::Function if callee.name().starts_with("llvm.") => self.intrinsic(i, callee.name()),
-            ValueKind::Function if callee.is_declaration() => {
+            ValueKind::Function if library::provides(callee) => {
                 let args = self.library_arguments(i)?;
                 let result = library::call(self, callee.name(), &args)?;
                 self.set_result(i, result)
@@ -30,7 +30,15 @@ impl<'m> Body<'_, 'm> {
                 let expected = self.tr.program.functions[function.0 as usize].params as usize;
                 args.resize(expected, Operand::Const(0));
                 let dst = self.call_result(i);
+                // SV-COMP: a function with this name is an atomic section.
+                let atomic = callee.name().starts_with("__VERIFIER_atomic_");
+                if atomic {
+                    library::call(self, "__VERIFIER_atomic_begin", &[])?;
+                }
                 self.b.push(Instr::Call { function, args: args.into(), dst });
+                if atomic {
+                    library::call(self, "__VERIFIER_atomic_end", &[])?;
+                }
                 Ok(())
             }
             _ => {

@@ -5,6 +5,9 @@ use super::{Translator, function::mask};
 use crate::module::{Opcode, TypeKind, Value, ValueKind};
 use porf_ir::{BinOp, Operand, Width, layout};
 
+/// Bytes of the largest global.
+pub const MAX_GLOBAL: u64 = 1 << 28;
+
 impl<'m> Translator<'m> {
     /// The words of a constant; `Err` also for what depends on the thread.
     pub fn constant(&mut self, value: Value<'m>) -> Result<Vec<Operand>, Unsupported> {
@@ -118,8 +121,9 @@ impl<'m> Translator<'m> {
     /// Initial contents of a global.
     pub fn bytes(&mut self, global: Value<'m>) -> Result<Box<[u8]>, Unsupported> {
         let size = self.module.size_of(global.value_type());
-        if size > 1 << 28 {
-            return Err(format!("global {} of {size} bytes", global.name()));
+        if size > MAX_GLOBAL {
+            let name = global.name();
+            return Err(format!("{name} of {size} bytes (the limit is {MAX_GLOBAL} bytes) is not supported"));
         }
         let mut bytes = vec![0; size as usize];
         if let Some(initializer) = global.initializer() {

@@ -54,7 +54,8 @@ impl<'m> Escapes<'m> {
             && !self.escapes(global)
     }
 
-    fn named_by_first(&self, value: Value<'m>) -> bool {
+    /// Whether only functions that no other thread runs name a value.
+    pub fn named_by_first(&self, value: Value<'m>) -> bool {
         value.users().all(|user| match user.kind() {
             ValueKind::Instruction => !self.others.contains(&user.function()),
             ValueKind::ConstantExpression => self.named_by_first(user),
@@ -155,10 +156,19 @@ fn is_call(instruction: &Value<'_>) -> bool {
 
 /// Whether a function is used other than by calling it.
 fn is_taken(function: Value<'_>) -> bool {
-    function.users().any(|user| {
-        user.kind() != ValueKind::Instruction
-            || !is_call(&user)
-            || user.callee() != function
-            || user.arguments().contains(&function)
+    function.users().any(|user| match user.kind() {
+        ValueKind::Instruction => {
+            !is_call(&user) || user.callee() != function || user.arguments().contains(&function)
+        }
+        _ => !is_for_first(user),
     })
+}
+
+/// Whether a constant is part of the lists of constructors and destructors, which the first thread runs.
+fn is_for_first(constant: Value<'_>) -> bool {
+    match constant.kind() {
+        ValueKind::GlobalVariable => matches!(constant.name(), "llvm.global_ctors" | "llvm.global_dtors"),
+        ValueKind::Constant => constant.users().all(is_for_first),
+        _ => false,
+    }
 }

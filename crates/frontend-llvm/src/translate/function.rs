@@ -2,6 +2,7 @@
 
 use super::types::{self, Unsupported};
 use super::{Translator, types::Word};
+use crate::library;
 use crate::module::{Block, Opcode, TypeKind, Value, ValueKind};
 use porf_ir::{FaultKind, Function, FunctionBuilder, Instr, Label, Operand, Reg, Span, Width};
 use std::collections::{HashMap, HashSet};
@@ -31,7 +32,7 @@ struct Loop<'m> {
 
 impl<'t, 'm> Body<'t, 'm> {
     pub fn translate(tr: &'t mut Translator<'m>, function: Value<'m>) -> Function {
-        if function.is_declaration() {
+        if library::provides(function) {
             return tr.external(function);
         }
         let mut body = Body::empty(tr, function);

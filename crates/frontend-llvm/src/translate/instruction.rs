@@ -295,7 +295,7 @@ impl<'m> Body<'_, 'm> {
         op: impl Fn(types::Word, types::Word) -> MathOp,
     ) -> Result<(), Unsupported> {
         if is_wide(i) || is_wide(i.operand(0)) {
-            return Err("conversion between 128-bit integers and floating point".to_string());
+            return self.wide_cast(i);
         }
         let from = types::scalar(self.tr.module, types::lane(i.operand(0).ty()))?;
         let to = types::scalar(self.tr.module, types::lane(i.ty()))?;
@@ -305,6 +305,28 @@ impl<'m> Body<'_, 'm> {
         for (dst, a) in row.iter().zip(words) {
             self.b.push(Instr::Math { dst: register(*dst), op, a, b: Operand::Const(0) });
         }
+        self.set(i, row);
+        Ok(())
+    }
+
+    /// Between 128-bit integers and floating point.
+    fn wide_cast(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let (integer, other) = if is_wide(i) { (i, i.operand(0)) } else { (i.operand(0), i) };
+        let precision = types::scalar(self.tr.module, other.ty())?.float;
+        let (TypeKind::Int(128), Some(precision)) = (integer.ty().kind(), precision) else {
+            return Err(format!("conversion from {} to {}", i.operand(0).ty().print(), i.ty().print()));
+        };
+        let op = match i.opcode() {
+            Opcode::FPToSI => WideOp::ToSigned(precision),
+            Opcode::FPToUI => WideOp::ToUnsigned(precision),
+            Opcode::SIToFP => WideOp::FromSigned(precision),
+            _ => WideOp::FromUnsigned(precision),
+        };
+        let zero = Operand::Const(0);
+        let words = self.words(i.operand(0))?;
+        let operands = Box::new([words[0], words.get(1).copied().unwrap_or(zero), zero, zero]);
+        let row = self.fresh(i);
+        self.b.push(Instr::Wide { dst: register(row[0]), op, operands });
         self.set(i, row);
         Ok(())
     }

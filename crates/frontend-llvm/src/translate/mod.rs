@@ -66,7 +66,8 @@ pub fn program(module: &Module, name: &str, entry: &str) -> Result<Program, Erro
 impl<'m> Translator<'m> {
     /// Thread 0: constructors, then the entry, then what `atexit` and destructors would do.
     fn start(&mut self, main: Value<'m>) -> Result<(), Unsupported> {
-        let constructors = self.constructors()?;
+        let constructors = self.listed("llvm.global_ctors")?;
+        let destructors = self.listed("llvm.global_dtors")?;
         let main_id = self.function_id(main)?;
         let params = self.words_of_params(main)?;
         let id = self.reserve("start");
@@ -86,6 +87,14 @@ impl<'m> Translator<'m> {
         }
         args.resize(params, Operand::Const(0));
         b.push(Instr::Call { function: main_id, args: args.into(), dst: None });
+        if let Some(function) = library::ending::program_end(self) {
+            b.push(Instr::Call { function, args: [].into(), dst: None });
+        }
+        for destructor in destructors.into_iter().rev() {
+            b.push(Instr::Call { function: destructor, args: [].into(), dst: None });
+        }
+        let thread_exit = library::ending::thread_end(self);
+        self.program.image.as_mut().expect("C programs have an image").thread_exit = thread_exit;
         self.program.functions[id.0 as usize] = b.finish();
         self.program.threads.push(ThreadEntry {
             name: main.name().to_string(),
@@ -95,10 +104,9 @@ impl<'m> Translator<'m> {
         Ok(())
     }
 
-    /// The functions in `llvm.global_ctors`, by priority.
-    fn constructors(&mut self) -> Result<Vec<FunctionId>, Unsupported> {
-        let Some(initializer) = self.module.global("llvm.global_ctors").and_then(|list| list.initializer())
-        else {
+    /// The functions in `llvm.global_ctors` or `llvm.global_dtors`, by priority.
+    fn listed(&mut self, list: &str) -> Result<Vec<FunctionId>, Unsupported> {
+        let Some(initializer) = self.module.global(list).and_then(|list| list.initializer()) else {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();
@@ -192,21 +200,25 @@ impl<'m> Translator<'m> {
             (_, true) => 0,
             _ => self.module.size_of(global.value_type()),
         };
-        let size = if size > 1 << 28 { 0 } else { size as usize };
+        let size = if size > constant::MAX_GLOBAL { 0 } else { size as usize };
         let address = self.program.add_static(global.name(), constant, align, vec![0; size].into());
         let index = self.program.globals.len() - 1;
         self.globals.insert(global, address);
         let bytes = match standard {
             Some(number) => Ok(Box::from(number.to_le_bytes())),
-            None if global.is_declaration() => Ok(Box::from([])),
+            None if global.is_declaration() => Err(format!(
+                "an access to {}, which the program declares and does not define, is not supported",
+                global.name()
+            )),
             None => self.bytes(global),
         };
         let image = self.program.image.as_mut().expect("C programs have an image");
         match bytes {
             Ok(bytes) => image.bytes[index] = bytes,
-            // Nothing can be read from it: an access says which global it is.
-            Err(_) => {
+            // Nothing can be read from it: an access says why.
+            Err(why) => {
                 image.bytes[index] = Box::from([]);
+                image.unknown.push((index as u32, why));
                 self.program.globals[index].size = 0;
             }
         }
@@ -236,6 +248,23 @@ impl<'m> Translator<'m> {
         let index = self.add_thread_local(ThreadLocal { name: name.to_string(), bytes, shared: false });
         self.library_locals.insert(name, index);
         index
+    }
+
+    /// Whether no other thread than the first can call one of these functions.
+    pub fn only_first_calls(&self, names: &[&str]) -> bool {
+        names.iter().filter_map(|name| self.module.function(name)).all(|f| self.escapes.named_by_first(f))
+    }
+
+    /// A global variable of the library that only the first thread uses.
+    pub fn library_single(&mut self, name: &'static str, size: usize) -> u64 {
+        if let Some(address) = self.library_globals.get(name) {
+            return *address;
+        }
+        let image = self.program.image.as_mut().expect("C programs have an image");
+        image.singles.push(Single { name: name.to_string(), bytes: vec![0; size].into() });
+        let address = porf_ir::layout::single(image.singles.len() - 1);
+        self.library_globals.insert(name, address);
+        address
     }
 
     /// A global variable of the library.

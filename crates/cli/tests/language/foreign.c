@@ -1,0 +1,5 @@
+// refused: an access to foreign
+extern int foreign;
+int main(void) {
+    return foreign; /* here */
+}

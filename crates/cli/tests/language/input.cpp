@@ -1,0 +1,7 @@
+// refused: _ZNSirsERi
+#include <iostream>
+int main() {
+    int x;
+    std::cin >> x; /* here */
+    return x;
+}

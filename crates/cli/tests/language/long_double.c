@@ -1,0 +1,5 @@
+// refused: x86_fp80
+int main(int argc, char **argv) {
+    long double x = argc;
+    return x * 2 > 5; /* here */
+}

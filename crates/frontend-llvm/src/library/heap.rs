@@ -1,0 +1,127 @@
+//! The heap: allocation with any alignment, and `realloc`, which has to know how large an object is.
+//!
+//! Programs that use `realloc` keep the size of every object in a cell of its own
+//! ([`layout::FIRST_SIZE`]): an ordinary write after the allocation, an ordinary read by `realloc`.
+//! `realloc` always moves.
+
+use super::asm::Asm;
+use super::{constant, invoke, memory};
+use crate::translate::types::Unsupported;
+use crate::translate::{Body, Translator};
+use porf_event::{ReadMode, WriteMode};
+use porf_ir::{AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, layout};
+
+/// The largest alignment; what is not known before the program runs gets it.
+const MAX_ALIGN: u64 = 4096;
+
+/// A new object.
+pub fn allocate(
+    body: &mut Body<'_, '_>,
+    size: Operand,
+    align: Operand,
+    kind: AllocKind,
+) -> Result<Vec<Operand>, Unsupported> {
+    let align = match constant(align) {
+        Some(align) if align > MAX_ALIGN => return Err(format!("an alignment of {align} bytes")),
+        Some(align) => align.max(1),
+        None => {
+            let function = check_alignment(body.tr);
+            invoke(body, function, &[align])?;
+            MAX_ALIGN
+        }
+    };
+    if needs_sizes(body.tr) {
+        let function = sized(body.tr, align, kind);
+        return invoke(body, function, &[size]);
+    }
+    let dst = body.b.register("");
+    body.b.push(Instr::Alloc { dst, size, align, kind });
+    Ok(vec![dst.into()])
+}
+
+pub fn realloc(tr: &mut Translator<'_>) -> FunctionId {
+    let (allocate, copy) = (sized(tr, 1, AllocKind::Heap), memory::move_bytes(tr));
+    tr.routine("realloc", |_| {
+        let mut a = Asm::new("realloc", &["object", "size"]);
+        let (object, size) = (a.param(0), a.param(1));
+        a.unless(object, |a| {
+            let new = a.call(allocate, &[size]);
+            a.give(new);
+        });
+        a.when(size, |a| {
+            let cell = size_cell(a, object);
+            let before = a.load(cell, 8, ReadMode::Plain);
+            let new = a.call(allocate, &[size]);
+            let grows = a.cmp(CmpOp::Ult, before, size);
+            let length = a.reg();
+            a.b.push(Instr::Select { dst: length, cond: grows, a: before, b: size });
+            a.call(copy, &[new, object, length.into()]);
+            a.b.push(Instr::Free { address: object, kind: AllocKind::Heap });
+            a.give(new);
+        });
+        a.b.push(Instr::Free { address: object, kind: AllocKind::Heap });
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn strdup(tr: &mut Translator<'_>) -> FunctionId {
+    let (length, copy) = (memory::strlen(tr), memory::move_bytes(tr));
+    let allocate = needs_sizes(tr).then(|| sized(tr, 1, AllocKind::Heap));
+    tr.routine("strdup", |_| {
+        let mut a = Asm::new("strdup", &["text"]);
+        let text = a.param(0);
+        let length = a.call(length, &[text]);
+        let size = a.add(length, 1);
+        let new = match allocate {
+            Some(allocate) => a.call(allocate, &[size]),
+            None => {
+                let dst = a.reg();
+                a.b.push(Instr::Alloc { dst, size, align: 1, kind: AllocKind::Heap });
+                dst.into()
+            }
+        };
+        a.call(copy, &[new, text, size]);
+        a.give(new);
+        a.finish()
+    })
+}
+
+fn needs_sizes(tr: &Translator<'_>) -> bool {
+    ["realloc", "reallocarray"].iter().any(|name| tr.module.function(name).is_some())
+}
+
+/// Allocates and notes the size.
+fn sized(tr: &mut Translator<'_>, align: u64, kind: AllocKind) -> FunctionId {
+    tr.routine(&format!("allocate {align} {kind:?}"), |_| {
+        let mut a = Asm::new("malloc", &["size"]);
+        let size = a.param(0);
+        let dst = a.reg();
+        a.b.push(Instr::Alloc { dst, size, align, kind });
+        let cell = size_cell(&mut a, dst.into());
+        a.store(cell, size, 8, WriteMode::Plain);
+        a.give(dst);
+        a.finish()
+    })
+}
+
+/// Where the size of an object is.
+fn size_cell(a: &mut Asm, object: Operand) -> Operand {
+    let number = a.bin(BinOp::LShr, object, layout::OBJECT_SHIFT);
+    let number = a.bin(BinOp::And, number, layout::OBJECT_MASK);
+    let offset = a.bin(BinOp::Mul, number, 8);
+    a.add(offset, layout::FIRST_SIZE)
+}
+
+fn check_alignment(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("alignment", |_| {
+        let mut a = Asm::new("alignment", &["bytes"]);
+        let bytes = a.param(0);
+        let fits = a.cmp(CmpOp::Ule, bytes, MAX_ALIGN);
+        a.unless(fits, |a| {
+            a.fail(FaultKind::Unsupported, "an alignment of more than 4096 bytes is not supported")
+        });
+        a.give(0);
+        a.finish()
+    })
+}
