@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Exploration of the C programs under rc11: executions, CPU time, and GenMC's time for a program of the same
+# family beside it: measured now if there is a `genmc` on the PATH, else from the figures of GenMC 0.11 beside
+# the repository if they are there. CPU seconds of the exploration only, best of three; GenMC's programs are
+# not the same text, so the time per execution (GenMC's includes blocked ones, as ours does) is compared.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+porf=${CARGO_TARGET_DIR:-target}/release/porf
+times=
+for place in ../shared ../../shared; do
+    [ -e "$place/oracle/genmc_times.tsv" ] && times=$place/oracle/genmc_times.tsv
+done
+
+field() { sed -n "s/.*\"$1\":\([0-9.e-]*\).*/\1/p"; }
+
+# "executions blocked seconds" of the best of three runs.
+ours() {
+    local best= line
+    for _ in 1 2 3; do
+        line=$("$porf" verify --format json "corpus/programs/$1" -- $2)
+        line="$(field executions <<<"$line") $(field blocked <<<"$line") $(field cpu <<<"$line")"
+        best=$(printf '%s\n%s\n' "$best" "$line" | awk 'NF == 3' | sort -g -k3 | head -1)
+    done
+    echo "$best"
+}
+
+# "executions seconds" of GenMC.
+genmcs() {
+    if command -v genmc >/dev/null 2>&1; then
+        genmc --rc11 -- $2 "corpus/programs/$1" 2>/dev/null | awk '
+            /complete executions/ { n = $NF } /wall-clock/ { sub("s$", "", $NF); t = $NF } END { if (n) print n, t }'
+    elif [ -n "$times" ]; then
+        awk -F'\t' -v p="$3" -v q="$4" '$1 == p && $2 == q && $3 == "rc11" && $4 !~ /caching/ { print $5, $7; exit }' "$times"
+    fi
+}
+
+rows=$(mktemp)
+trap 'rm -f "$rows"' EXIT
+echo "== C programs under rc11 (CPU time of the exploration)"
+printf '%-21s %-42s %9s %9s %10s %9s %9s %7s\n' program flags executions blocked seconds us/exec GenMC ratio
+while IFS='|' read -r file flags family size; do
+    read -r executions blocked seconds <<<"$(ours "$file" "$flags")"
+    read -r theirs their_seconds <<<"$(genmcs "$file" "$flags" "$family" "$size")" || true
+    awk -v f="$file" -v g="$flags" -v n="$executions" -v b="$blocked" -v s="$seconds" -v m="${theirs:-0}" -v t="${their_seconds:-0}" 'BEGIN {
+        us = s / n * 1e6
+        # Times below the resolution of the figures say nothing.
+        their = m > 0 && t >= 0.02 ? t / m * 1e6 : 0
+        printf "%-21s %-42s %9d %9d %10.4f %9.3f", f, g, n, b, s, us
+        if (their > 0) printf " %9.1f %7.1f\n", their, their / us; else print "         -       -"
+    }'
+done <<'L' | tee "$rows"
+readers.c|-DN=13|readers|N=13
+ainc.c|-DN=8|ainc|N=8
+binc.c|-DN=5|binc|N=5
+casrot.c|-DN=10|casrot|N=10
+casw.c|-DN=5|casw|N=5
+lastzero.c|-DN=10|lastzero|N=10
+lastzero.c|-DN=15|lastzero|N=15
+fib_bench.c|-DK=4|fib_bench|NUM=4
+indexer.c|-DN=15|indexer|N=15
+n_writers_a_reader.c|-DN=7|n_writers_a_reader|N=7
+redundant_co.c|-DN=5|redundant_co|N=5
+sigma.c|-DN=6|sigma|N=6
+ticketlock.c|-DN=6|ticketlock|N=6
+ticketlock.c|-DN=7|ticketlock|N=7
+ttaslock.c|-DN=4|ttaslock|N=4
+ttaslock.c|-DN=5|ttaslock|N=5
+mcs.c|-DN=4|mcs_spinlock|N=4
+treiber.c|-DTAGGED -DPOPPERS=2|treiber-stack|W2R2RW0
+treiber.c|-DTAGGED -DPUSHERS=3|treiber-stack|W3R1RW0
+treiber.c|-DTAGGED -DPUSHERS=0 -DPOPPERS=0 -DBOTH=3|treiber-stack|W0R0RW3
+msqueue.c|-DWRITERS=2 -DREADERS=2|ms-queue|W2R2RW0
+msqueue.c|-DWRITERS=3 -DREADERS=1|ms-queue|W3R1RW0
+mpmc.c|-DPRODUCERS=2 -DCONSUMERS=2|mpmc-queue|W2R2RW0
+chaselev.c|-DTHIEVES=2|chase-lev|stealers=2
+chaselev.c|-DTHIEVES=3|chase-lev|stealers=3
+qspinlock.c|-DN=3|qspinlock|N=3
+barrier.c|-DN=6|barrier3(pthread)|N=6
+filesystem.c|-DN=18|filesystem|N=18
+L
+awk '$NF + 0 > 0 { n++; sum += log($NF); if (!low || $NF < low) low = $NF }
+    END { if (n) printf "geometric mean of %d ratios: %.1f, lowest %.1f\n", n, exp(sum / n), low }' "$rows"
