@@ -45,11 +45,13 @@ fn executions_are_those_of_all_interleavings() {
 
 /// A thread and its event.
 type Id = (u16, u32);
+/// What a thread was told, and by which write.
+type Told = Vec<(u64, Option<Id>)>;
 
 #[derive(Clone)]
 struct Partial {
-    /// Of each thread that has started: its state, what it was told, and where reads got it.
-    threads: BTreeMap<u16, (ThreadState, Vec<(u64, Option<Id>)>)>,
+    /// The threads that have started.
+    threads: BTreeMap<u16, (ThreadState, Told)>,
     /// Of each cell: its writes, oldest first, and the newest value.
     cells: BTreeMap<(u64, u8), (Vec<Id>, u64)>,
     finished: Vec<u16>,

@@ -326,7 +326,7 @@ impl<'m> Body<'_, 'm> {
         let done = self.b.label();
         self.b.try_copy(dst.into(), source, length, done);
         let cells = types::words(self.tr.module, ty)?;
-        let values = self.copied_words(source, &cells)?;
+        let values = self.move_words(source, &cells)?;
         self.store_words(dst.into(), &cells, &values, WriteMode::Plain)?;
         self.b.bind(done);
         Ok(dst.into())
