@@ -117,7 +117,7 @@ fn woven(test: &LitmusTest, model: &Model, unroll: u32) -> Result<Answer, porf_e
                 fault = Some(found.message.clone());
                 return ControlFlow::Break(());
             }
-            Visit::Blocked(_) | Visit::Race(..) => {}
+            Visit::Blocked(_) | Visit::Working(_) | Visit::Race(..) => {}
         }
         ControlFlow::Continue(())
     };
@@ -164,7 +164,7 @@ fn explored(test: &LitmusTest, model: porf_explore::Model, unroll: u32) -> Resul
                 fault = Some(found.message.clone());
                 return ControlFlow::Break(());
             }
-            Visit::Blocked(_) | Visit::Race(..) => {}
+            Visit::Blocked(_) | Visit::Working(_) | Visit::Race(..) => {}
         }
         ControlFlow::Continue(())
     };

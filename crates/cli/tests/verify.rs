@@ -84,3 +84,55 @@ fn porf(args: &[&str]) -> Output {
 fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
+
+#[test]
+fn loops_of_one_execution_that_never_end_are_inconclusive() {
+    let source = b"#include <pthread.h>\n#include <stdatomic.h>\natomic_int x;\n\
+        void *f(void *a) { for (;;) atomic_fetch_add(&x, 1); }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); }\n";
+    let output = check("endless.c", source, 3);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("does a loop end?"));
+}
+
+#[test]
+fn a_spin_lock_that_resets_what_it_expects_waits() {
+    // `expected` is in memory, is changed by the failed exchange and put back.
+    let source =
+        b"#include <atomic>\n#include <cassert>\n#include <thread>\nstd::atomic<int> held{0};\nint data;\n\
+        void lock() { int expected = 0; while (!held.compare_exchange_strong(expected, 1)) expected = 0; }\n\
+        int main() {\n  auto f = [] { lock(); data++; held.store(0); };\n  std::thread a(f), b(f);\n\
+          a.join();\n  b.join();\n  assert(data == 2);\n}\n";
+    let output = check("spinlock.cpp", source, 0);
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("2 executions"),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_search_says_so() {
+    let directory = std::env::temp_dir().join(format!("porf-interrupt-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("long.c");
+    let threads: String = (0..9).map(|t| format!("pthread_create(&t, 0, f, (void *){t}L);")).collect();
+    let source = format!(
+        "#include <pthread.h>\n#include <stdatomic.h>\natomic_int x;\nvoid *f(void *a) {{ x = (long)a; x = 1; return 0; }}\n\
+         int main(void) {{ pthread_t t; {threads} }}\n"
+    );
+    std::fs::write(&file, source).unwrap();
+    let child = Command::new(env!("CARGO_BIN_EXE_porf"))
+        .arg("verify")
+        .arg(&file)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    assert!(text.contains("interrupted"), "{text}");
+}

@@ -73,6 +73,12 @@ pub(crate) enum Kind {
 /// Marks a choice of a write that is a read to revisit, not a place.
 pub(crate) const REVISIT: u32 = 1 << 31;
 
+/// Events between two looks at the clock.
+const WATCH: u64 = 4096;
+
+/// Events of an execution before the search gives up on it.
+const LONGEST: Ev = Ev(1 << 15);
+
 impl<'p, M: MemoryModel> Engine<'p, M> {
     pub fn new(
         interp: Interpreter<'p>,
@@ -172,6 +178,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             if loc != Loc::NONE && self.overlaps(loc) {
                 return Err(mixed::error(self, tag, loc));
             }
+            if self.statistics.events % WATCH == WATCH - 1 && self.watch(visitor)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
             self.statistics.events += 1;
             let start = self.choices.len() as u32;
             let kind = match label {
@@ -219,6 +228,18 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 Tried::Stop => return Ok(ControlFlow::Break(())),
             }
         }
+    }
+
+    /// Now and then: is there still time, and does the execution come to an end?
+    #[cold]
+    fn watch(&mut self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
+        if self.graph.newest() > LONGEST {
+            return Err(Error::Limit(format!(
+                "an execution of more than {} events (does a loop end?)",
+                LONGEST.0
+            )));
+        }
+        Ok(visitor.visit(Visit::Working(&self.execution(false))))
     }
 
     /// Whether the graph has an access that overlaps the cell `loc` in part.

@@ -104,12 +104,17 @@ fn work<M: MemoryModel + Default, V: Visitor>(
         loop {
             let mut watched = |visit: Visit<'_, '_>| {
                 let leaf = matches!(visit, Visit::Complete(_) | Visit::Blocked(_));
+                let between = matches!(visit, Visit::Working(_));
                 if visitor.visit(visit).is_break() {
                     shared.give_up(None);
                 }
                 let interrupted = shared.stop.load(Ordering::Relaxed)
                     || (leaf && shared.hungry.load(Ordering::Relaxed) > 0);
-                if interrupted && leaf { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if interrupted && (leaf || between) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
             };
             match engine.run(&mut watched)? {
                 ControlFlow::Continue(()) => break,

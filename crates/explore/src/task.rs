@@ -92,6 +92,10 @@ impl<M: MemoryModel> Engine<'_, M> {
     /// All that is left to do, taken away from this search; call it between executions.
     pub fn take_tasks(&mut self) -> Vec<Task> {
         let mut tasks = Vec::new();
+        // Broken off before the end of an execution.
+        if !self.seen {
+            tasks.push(Task::of(&self.graph, None, Vec::new()));
+        }
         while let Some(task) = self.split(usize::MAX) {
             tasks.push(task);
         }

@@ -19,6 +19,8 @@ pub enum Visit<'v, 'p> {
     Fault(&'v Execution<'v, 'p>, &'v Fault),
     /// An access to allocated memory is wrong; the second event, if there is one, makes it so.
     Memory(&'v Execution<'v, 'p>, &'v Fault, Ev, Ev),
+    /// Some thousand events later: for whoever watches the clock. The execution is not at its end.
+    Working(&'v Execution<'v, 'p>),
     /// Two accesses race.
     Race(&'v Execution<'v, 'p>, Ev, Ev),
 }
@@ -29,6 +31,7 @@ impl<'v, 'p> Visit<'v, 'p> {
         match self {
             Visit::Complete(execution)
             | Visit::Blocked(execution)
+            | Visit::Working(execution)
             | Visit::Fault(execution, _)
             | Visit::Memory(execution, ..)
             | Visit::Race(execution, ..) => execution,

@@ -9,6 +9,7 @@ use crate::FaultKind;
 use porf_event::{ThreadId, Value};
 use porf_ir::layout::{self, FIRST_OFFSET, MAX_OBJECT, MAX_SLOTS, Region};
 use smallvec::SmallVec;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 const PAGE: usize = 256;
@@ -17,6 +18,9 @@ const PAGE: usize = 256;
 pub(crate) struct Private {
     objects: SmallVec<[Object; 4]>,
     pages: SmallVec<[Arc<Page>; 2]>,
+    /// A sum over the words of the pages: equal contents have equal sums, and different ones have equal
+    /// sums with a probability of 2⁻⁶⁴.
+    sum: u64,
     /// Locks that the thread holds, and how often.
     pub held: SmallVec<[(u64, u32); 2]>,
     /// What the thread printed, where that is wanted.
@@ -80,6 +84,11 @@ impl Private {
         self.objects.truncate(mark as usize);
     }
 
+    /// A fingerprint of the contents.
+    pub fn sum(&self) -> u64 {
+        self.sum
+    }
+
     pub fn read(&self, address: u64, size: u8) -> Result<Value, Wrong> {
         let at = self.place(address, size.into())?;
         let mut bytes = [0; 8];
@@ -100,28 +109,29 @@ impl Private {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// Writes; says whether anything changed.
-    pub fn write(&mut self, address: u64, size: u8, value: Value) -> Result<bool, Wrong> {
+    pub fn write(&mut self, address: u64, size: u8, value: Value) -> Result<(), Wrong> {
         let at = self.place(address, size.into())?;
         let bytes = &value.to_le_bytes()[..usize::from(size)];
         let (number, first) = (at / PAGE, at % PAGE);
-        let mut changed = false;
         if first + bytes.len() <= PAGE && first / 64 == (first + bytes.len() - 1) / 64 {
             let bits = u64::MAX >> (64 - bytes.len()) << (first % 64);
             let range = first..first + bytes.len();
             let page = &self.pages[number];
-            changed = page.written[first / 64] & bits != bits || page.bytes[range.clone()] != *bytes;
+            let changed = page.written[first / 64] & bits != bits || page.bytes[range.clone()] != *bytes;
             if changed {
                 let page = Arc::make_mut(&mut self.pages[number]);
+                let words = first / 8..=(first + bytes.len() - 1) / 8;
+                let before: u64 = page.sum(number, words.clone());
                 page.bytes[range].copy_from_slice(bytes);
                 page.written[first / 64] |= bits;
+                self.sum = self.sum.wrapping_sub(before).wrapping_add(page.sum(number, words));
             }
         } else {
             for (i, byte) in bytes.iter().enumerate() {
-                changed |= self.set_byte(at + i, Some(*byte));
+                self.set_byte(at + i, Some(*byte));
             }
         }
-        Ok(changed)
+        Ok(())
     }
 
     /// The bytes of a range, `None` for those never written.
@@ -130,13 +140,12 @@ impl Private {
         Ok((at..at + length as usize).map(|at| self.byte(at)).collect())
     }
 
-    pub fn set_range(&mut self, address: u64, bytes: &[Option<u8>]) -> Result<bool, Wrong> {
+    pub fn set_range(&mut self, address: u64, bytes: &[Option<u8>]) -> Result<(), Wrong> {
         let at = self.place(address, bytes.len() as u64)?;
-        let mut changed = false;
         for (i, byte) in bytes.iter().enumerate() {
-            changed |= self.set_byte(at + i, *byte);
+            self.set_byte(at + i, *byte);
         }
-        Ok(changed)
+        Ok(())
     }
 
     /// Where a range begins in the arena.
@@ -163,12 +172,14 @@ impl Private {
         page.is_written(at % PAGE).then(|| page.bytes[at % PAGE])
     }
 
-    fn set_byte(&mut self, at: usize, byte: Option<u8>) -> bool {
+    fn set_byte(&mut self, at: usize, byte: Option<u8>) {
         if self.byte(at) == byte {
-            return false;
+            return;
         }
         let page = Arc::make_mut(&mut self.pages[at / PAGE]);
         let (word, bit) = (at % PAGE / 64, at % 64);
+        let words = at % PAGE / 8..=at % PAGE / 8;
+        let before = page.sum(at / PAGE, words.clone());
         match byte {
             Some(byte) => {
                 page.bytes[at % PAGE] = byte;
@@ -179,11 +190,25 @@ impl Private {
                 page.written[word] &= !(1 << bit);
             }
         }
-        true
+        self.sum = self.sum.wrapping_sub(before).wrapping_add(page.sum(at / PAGE, words));
     }
 }
 
 impl Page {
+    /// What some words of this page, the one with this number, add to the sum of all.
+    fn sum(&self, number: usize, words: RangeInclusive<usize>) -> u64 {
+        let word = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&self.bytes[8 * at..8 * at + 8]);
+            let place = (number * PAGE / 8 + at + 1) as u64;
+            // Two rounds of multiplication spread every bit of the word and of its place.
+            let mixed = (u64::from_le_bytes(bytes) ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+                .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            (mixed ^ mixed >> 31).wrapping_mul(0x94d0_49bb_1331_11eb)
+        };
+        words.map(word).fold(0, u64::wrapping_add)
+    }
+
     fn is_written(&self, at: usize) -> bool {
         self.written[at / 64] >> (at % 64) & 1 != 0
     }
@@ -208,8 +233,15 @@ mod tests {
         let a = memory.add(ThreadId(0), 4).unwrap();
         let b = memory.add(ThreadId(0), 600).unwrap();
         assert_eq!(memory.read(a, 4).unwrap_err().0, FaultKind::Uninitialised);
-        assert!(memory.write(a, 4, 0x01020304).unwrap());
-        assert!(!memory.write(a, 4, 0x01020304).unwrap());
+        let empty = memory.sum();
+        memory.write(a, 4, 0x01020304).unwrap();
+        let once = memory.sum();
+        memory.write(a, 4, 0x01020304).unwrap();
+        assert!(memory.sum() == once && once != empty);
+        memory.write(a + 1, 1, 7).unwrap();
+        assert_ne!(memory.sum(), once);
+        memory.write(a, 2, 0x0304).unwrap();
+        assert_eq!(memory.sum(), once, "the same contents, written in other pieces");
         assert_eq!(memory.read(a, 2), Ok(0x0304));
         assert_eq!(memory.read(a + 1, 4).unwrap_err().0, FaultKind::OutOfBounds);
         assert_eq!(memory.read(a - 1, 1).unwrap_err().0, FaultKind::OutOfBounds);

@@ -83,10 +83,12 @@ impl<'p> Interpreter<'p> {
             }
             Instr::Block { reason } => return Some(Err(Step::Blocked(*reason))),
             Instr::Fail { kind, message } => Err((*kind, message.to_string())),
-            Instr::LoopHead { effects, variables } => {
+            Instr::LoopHead { effects, memory: last_memory, variables } => {
                 // The upper half remembers where the iteration began: see `ThreadState::waits_since`.
                 let now = u64::from(state.effects) | u64::from(state.events) << 32;
+                let sum = state.memory.as_ref().map_or(0, |memory| memory.sum());
                 let same = value(state, (*effects).into()) as u32 == state.effects
+                    && value(state, (*last_memory).into()) == sum
                     && variables.iter().all(|(a, b)| value(state, (*a).into()) == value(state, (*b).into()));
                 if same {
                     return Some(Err(Step::Blocked(BlockReason::Spin)));
@@ -95,6 +97,7 @@ impl<'p> Interpreter<'p> {
                     let current = value(state, (*variable).into());
                     self.set(state, *last, current, &[]);
                 }
+                self.set(state, *last_memory, sum, &[]);
                 self.assign(state, *effects, now, &[]);
                 Ok(true)
             }
@@ -262,8 +265,7 @@ impl<'p> Interpreter<'p> {
             Place::Private => {}
         }
         let new = value(state, stored);
-        let changed = private(state).write(at, size, new).map_err(|wrong| self.named(state, at, wrong))?;
-        state.effects += u32::from(changed);
+        private(state).write(at, size, new).map_err(|wrong| self.named(state, at, wrong))?;
         if let Some(taint) = &mut state.taint {
             let base = state.frames.last().map_or(0, |frame| frame.base);
             let on = taint.of(base, &[stored, address]);
@@ -290,8 +292,7 @@ impl<'p> Interpreter<'p> {
         }
         let old = memory(state)?.read(at, size)?;
         if let Some(new) = change(old) {
-            let changed = private(state).write(at, size, new)?;
-            state.effects += u32::from(changed);
+            private(state).write(at, size, new)?;
         }
         finish(state, dst, old, DepSet::new());
         Ok(true)
@@ -396,8 +397,7 @@ impl<'p> Interpreter<'p> {
                 (from..from + length).map(|at| Some(program.static_value(at, 1) as u8)).collect()
             }
         };
-        let changed = private(state).set_range(to, &bytes)?;
-        state.effects += u32::from(changed);
+        private(state).set_range(to, &bytes)?;
         if let Some(taint) = &mut state.taint {
             taint.copy_memory(to, from, length);
         }
@@ -412,8 +412,7 @@ impl<'p> Interpreter<'p> {
             Place::Shared => Ok(false),
             Place::Constant => Err((FaultKind::BadAddress, "write to constant memory".to_string())),
             Place::Private => {
-                let changed = private(state).set_range(to, &vec![byte; length as usize])?;
-                state.effects += u32::from(changed);
+                private(state).set_range(to, &vec![byte; length as usize])?;
                 Ok(true)
             }
         }

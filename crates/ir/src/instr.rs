@@ -301,11 +301,12 @@ pub enum Instr {
     },
     /// The head of a loop. An iteration without an effect that leaves the loop's variables as they
     /// were would be repeated until another thread writes: the thread waits for that instead
-    /// (`BlockReason::Spin`). `effects` and the second register of each pair remember the last
-    /// visit: `effects` how many effects (low half) and events (high half) the thread has had; it is
-    /// all ones where the loop is entered.
+    /// (`BlockReason::Spin`). `effects`, `memory` and the second register of each pair remember the
+    /// last visit: `effects` how many effects (low half) and events (high half) the thread has had; it
+    /// is all ones where the loop is entered; `memory` what its private memory held.
     LoopHead {
         effects: Reg,
+        memory: Reg,
         variables: Box<[(Reg, Reg)]>,
     },
     /// Makes an object that other threads can see, with an event.

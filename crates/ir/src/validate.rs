@@ -193,7 +193,8 @@ impl Instr {
             }
             Instr::ReturnAll { values } => values.iter().copied().for_each(visit),
             Instr::CreatePointer { function, arg, .. } => [*function, *arg].into_iter().for_each(visit),
-            Instr::LoopHead { variables, .. } => {
+            Instr::LoopHead { memory, variables, .. } => {
+                visit((*memory).into());
                 for (variable, last) in variables {
                     visit((*variable).into());
                     visit((*last).into());

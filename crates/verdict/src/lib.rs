@@ -78,6 +78,7 @@ impl Verdict {
         match self {
             Verdict::Safe(_) => 0,
             Verdict::Violated(_) => 1,
+            Verdict::Inconclusive(Limit::Interrupted) => 130,
             Verdict::Inconclusive(_) => 3,
         }
     }

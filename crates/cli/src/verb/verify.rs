@@ -12,7 +12,7 @@ use input::{Input, Question};
 use porf_explore::{Equivalence, Error, Model, Schedule, Statistics, Visit, explore};
 use porf_ir::{Program, Split};
 use porf_report::verify::{Answer, Seconds, dot, html, json, sarif, text, witness};
-use porf_verdict::{Coverage, Verdict};
+use porf_verdict::{Coverage, Limit, Verdict};
 use search::Search;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -126,6 +126,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 }
 
 fn verify(args: &Args) -> Result<Answer, String> {
+    crate::interrupt::watch();
     let start = Instant::now();
     let Input { mut program, test, model: own } = input::load(args)?;
     let model = model(args, own)?;
@@ -178,9 +179,9 @@ fn search(
         ..Default::default()
     };
     let (start, cpu) = (Instant::now(), cpu_time());
-    let statistics = if args.jobs <= 1 && args.checkpoint.is_none() && !std::io::stderr().is_terminal() {
+    let explored = if args.jobs <= 1 && args.checkpoint.is_none() && !std::io::stderr().is_terminal() {
         let mut visitor = |visit: Visit<'_, '_>| search.visit(visit);
-        explore(program, model, equivalence, &explore_options, &mut visitor)?
+        explore(program, model, equivalence, &explore_options, &mut visitor).map_err(Failure::from)
     } else {
         let plan = drive::Plan {
             program,
@@ -192,7 +193,14 @@ fn search(
             checkpoint: args.checkpoint.as_deref(),
             interval: Duration::from_secs(args.checkpoint_interval),
         };
-        drive::drive(&plan, &mut search)?
+        drive::drive(&plan, &mut search)
+    };
+    let statistics = match explored {
+        Err(Failure::Explore(Error::Limit(message))) => {
+            search.stopped = Some(Limit::Other(message));
+            Statistics { executions: search.executions, ..Statistics::default() }
+        }
+        explored => explored?,
     };
     let seconds = Seconds {
         frontend: frontend.as_secs_f64(),

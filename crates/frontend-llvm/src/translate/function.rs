@@ -180,7 +180,8 @@ impl<'t, 'm> Body<'t, 'm> {
                 }
             }
         }
-        self.b.push(Instr::LoopHead { effects, variables: variables.into() });
+        let memory = self.b.register("");
+        self.b.push(Instr::LoopHead { effects, memory, variables: variables.into() });
     }
 
     /// What an edge does before its target begins: phis, entries into loops.

@@ -102,14 +102,14 @@ fn instr(p: &mut Parser, label: Labels<'_>) -> Parsed<Instr> {
         "unlock" => Instr::Unlock { address: operand(p)? },
         "block" => Instr::Block { reason: porf_event::BlockReason::Assume },
         "loop" => {
-            let effects = register(p)?;
+            let (effects, memory) = (register(p)?, register(p)?);
             let mut variables = Vec::new();
             p.expect("(")?;
             while !p.eat(")") {
                 variables.push((register(p)?, register(p)?));
                 p.eat(",");
             }
-            Instr::LoopHead { effects, variables: variables.into() }
+            Instr::LoopHead { effects, memory, variables: variables.into() }
         }
         _ => return p.back_and_fail(&format!("{word} is no instruction")),
     })

@@ -290,7 +290,7 @@ impl Parser {
     fn while_statement(&mut self, body: &mut Body) -> Parsed<()> {
         self.expect_word("while")?;
         let names = self.assigned_in_loop();
-        let effects = body.f.register("");
+        let (effects, memory) = (body.f.register(""), body.f.register(""));
         let mut variables = Vec::new();
         for name in names {
             let reg = register_named(body, &name);
@@ -299,7 +299,7 @@ impl Parser {
         body.f.push(Instr::Move { dst: effects, src: Value::MAX.into() });
         let (head, inside, end) = (body.f.label(), body.f.label(), body.f.label());
         body.f.bind(head);
-        body.f.push(Instr::LoopHead { effects, variables: variables.into() });
+        body.f.push(Instr::LoopHead { effects, memory, variables: variables.into() });
         let cond = self.expression(body)?;
         body.f.branch(cond, inside, end);
         body.f.bind(inside);

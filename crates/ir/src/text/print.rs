@@ -102,9 +102,9 @@ fn flat(program: &Program, instr: &Instr) -> Option<String> {
         Instr::Unlock { address } => format!("unlock {address}"),
         Instr::TryLock { dst, address } => format!("{dst} = trylock {address}"),
         Instr::IsLocked { dst, address } => format!("{dst} = islocked {address}"),
-        Instr::LoopHead { effects, variables } => {
+        Instr::LoopHead { effects, memory, variables } => {
             let pairs: Vec<String> = variables.iter().map(|(a, b)| format!("{a} {b}")).collect();
-            format!("loop {effects} ({})", pairs.join(", "))
+            format!("loop {effects} {memory} ({})", pairs.join(", "))
         }
         Instr::Block { reason: porf_event::BlockReason::Assume } => "block".into(),
         _ => return None,

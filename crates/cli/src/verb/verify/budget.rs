@@ -33,9 +33,16 @@ impl Budget {
         if executions >= self.executions {
             return Some(Limit::Executions { limit: self.executions });
         }
-        let seconds = self.seconds?;
         // The clock is not looked at for every execution.
-        ((new > 1 || executions.is_multiple_of(64)) && self.start.elapsed().as_secs() >= seconds)
-            .then_some(Limit::Time { seconds })
+        if new > 1 || executions.is_multiple_of(64) { self.over() } else { None }
+    }
+
+    /// Whether the time is over, or the user does not want to wait.
+    pub fn over(&self) -> Option<Limit> {
+        if crate::interrupt::requested() {
+            return Some(Limit::Interrupted);
+        }
+        let seconds = self.seconds?;
+        (self.start.elapsed().as_secs() >= seconds).then_some(Limit::Time { seconds })
     }
 }

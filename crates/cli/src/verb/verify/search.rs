@@ -133,6 +133,7 @@ impl<'p> Search<'p> {
                 }
                 self.count(1)
             }
+            Visit::Working(_) => self.watch(),
             Visit::Fault(execution, fault) => self.fault(execution, fault),
             Visit::Memory(execution, fault, event, other) => {
                 let is_free = matches!(execution.graph.event(event).label, Label::Free { .. });
@@ -162,6 +163,12 @@ impl<'p> Search<'p> {
                 self.event(execution, ViolationKind::Race, message, second, Some((label, first)))
             }
         }
+    }
+
+    /// In the middle of an execution: is there still time?
+    fn watch(&mut self) -> ControlFlow<()> {
+        self.stopped = self.stopped.take().or_else(|| self.budget.over());
+        if self.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     pub fn count(&mut self, executions: u64) -> ControlFlow<()> {
