@@ -16,7 +16,7 @@ pub(crate) struct Part {
     names: &'static [&'static str],
 }
 
-pub(crate) const PARTS: [Part; 4] = [
+pub(crate) const PARTS: [Part; 3] = [
     Part {
         name: "containers.cpp",
         text: include_str!("../runtime/containers.cpp"),
@@ -42,17 +42,6 @@ pub(crate) const PARTS: [Part; 4] = [
         ],
     },
     Part { name: "futex.c", text: include_str!("../runtime/futex.c"), names: &["syscall"] },
-    Part {
-        name: "stream.cpp",
-        text: include_str!("../runtime/stream.cpp"),
-        names: &[
-            "_ZNSo",
-            "_ZStlsISt11char_traits",
-            "_ZSt16__ostream_insert",
-            "_ZSt4endl",
-            "_ZNSt8ios_base4Init",
-        ],
-    },
 ];
 
 /// The parts that define something that the module does not.
