@@ -1,0 +1,79 @@
+//! C programs under a model that does not keep program order.
+
+use std::process::Command;
+
+/// Load buffering: the two threads see each other's write.
+fn load_buffering(first: &str, second: &str) -> String {
+    format!(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+         atomic_int x, y; int a, b;\n\
+         void *p(void *u) {{ int r = atomic_load_explicit(&x, memory_order_relaxed);\n\
+           atomic_store_explicit(&y, {first}, memory_order_relaxed); a = r; return 0; }}\n\
+         void *q(void *u) {{ int r = atomic_load_explicit(&y, memory_order_relaxed);\n\
+           atomic_store_explicit(&x, {second}, memory_order_relaxed); b = r; return 0; }}\n\
+         int main(void) {{ pthread_t s, t; pthread_create(&s, 0, p, 0); pthread_create(&t, 0, q, 0);\n\
+           pthread_join(s, 0); pthread_join(t, 0); assert(!(a == 1 && b == 1)); }}\n"
+    )
+}
+
+#[test]
+fn load_buffering_is_seen() {
+    check("lb", &load_buffering("1", "1"), "imm", 1);
+    check("lb-rc11", &load_buffering("1", "1"), "rc11", 0);
+}
+
+#[test]
+fn dependencies_are_kept() {
+    check("lb-one", &load_buffering("r", "1"), "imm", 1);
+    check("lb-both", &load_buffering("r", "r"), "imm", 0);
+}
+
+#[test]
+fn messages_are_passed() {
+    let program = |write: &str, read: &str| {
+        format!(
+            "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+             atomic_int data, flag;\n\
+             void *p(void *u) {{ atomic_store_explicit(&data, 1, memory_order_relaxed);\n\
+               atomic_store_explicit(&flag, 1, {write}); return 0; }}\n\
+             void *q(void *u) {{ if (atomic_load_explicit(&flag, {read}))\n\
+               assert(atomic_load_explicit(&data, memory_order_relaxed) == 1); return 0; }}\n\
+             int main(void) {{ pthread_t s, t; pthread_create(&s, 0, p, 0); pthread_create(&t, 0, q, 0);\n\
+               pthread_join(s, 0); pthread_join(t, 0); }}\n"
+        )
+    };
+    check("mp", &program("memory_order_release", "memory_order_acquire"), "imm", 0);
+    check("mp-relaxed", &program("memory_order_relaxed", "memory_order_acquire"), "imm", 1);
+}
+
+#[test]
+fn races_are_found() {
+    let program = "#include <pthread.h>\nint x;\nvoid *p(void *u) { x = 1; return 0; }\n\
+         int main(void) { pthread_t s; pthread_create(&s, 0, p, 0); x = 2; pthread_join(s, 0); }\n";
+    check("race", program, "imm", 1);
+}
+
+#[test]
+fn allocated_memory_is_refused() {
+    let program = "#include <stdlib.h>\n#include <pthread.h>\nint *volatile shared;\n\
+         void *p(void *u) { int *q = shared; if (q) *q = 1; return 0; }\n\
+         int main(void) { pthread_t s; pthread_create(&s, 0, p, 0); shared = malloc(4); pthread_join(s, 0); }\n";
+    let text = check("malloc", program, "imm", 2);
+    assert!(text.contains("allocated memory"), "{text}");
+}
+
+fn check(name: &str, program: &str, model: &str, code: i32) -> String {
+    let directory = std::env::temp_dir().join(format!("porf-imm-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let source = directory.join("program.c");
+    std::fs::write(&source, program).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_porf"))
+        .args(["verify", "--model", model, source.to_str().unwrap()])
+        .output()
+        .unwrap();
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{name}: {text}");
+    let _ = std::fs::remove_dir_all(&directory);
+    text
+}
