@@ -217,6 +217,10 @@ impl Model {
         self.fast().is_some()
     }
 
+    pub(crate) fn cat(&self) -> &CatModel {
+        &self.cat
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -150,7 +150,7 @@ fn weave(
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
     let interp = Interpreter::new(program).track_dependencies(true).unroll(options.unroll);
-    let mut weaver = weave::Weaver::new(interp, checker, options.schedule)?;
+    let mut weaver = weave::Weaver::new(interp, checker, options.schedule, options.memory)?;
     let _ = weaver.run(visitor)?;
     Ok(weaver.statistics)
 }

@@ -176,6 +176,29 @@ fn show(key: &CanonicalKey) -> String {
     text
 }
 
+/// Forgetting thread histories changes nothing.
+#[test]
+fn in_little_memory() {
+    let idiom = IDIOMS.iter().find(|idiom| idiom.model == "armv8").unwrap();
+    let model = Model::builtin("armv8").unwrap();
+    for at in 0..20 {
+        let program = program((9 << 41) + at, 9, idiom);
+        let keys = |memory: Option<usize>| {
+            let mut keys = Keys::new();
+            let options = Options { unroll: Some(2), memory, ..Options::default() };
+            explore_cat(&program, &model, &options, &mut |visit: Visit<'_, '_>| {
+                if let Visit::Complete(execution) = visit {
+                    *keys.entry(execution.key()).or_default() += 1;
+                }
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            keys
+        };
+        assert!(keys(None) == keys(Some(0)), "{}", porf_ir::print(&program));
+    }
+}
+
 /// Models that keep program order, by their cat text: the same executions as their own checkers find, and as
 /// brute force does.
 #[test]

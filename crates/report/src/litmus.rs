@@ -184,3 +184,56 @@ impl Paint {
         }
     }
 }
+
+/// What one model allows and another one forbids.
+pub struct Difference<'a> {
+    pub test: &'a str,
+    pub model: &'a str,
+    pub against: &'a str,
+    pub allowed: u64,
+    pub forbidden: u64,
+    pub witness: Option<Witness<'a>>,
+}
+
+pub struct Witness<'a> {
+    pub events: &'a [String],
+    pub co: &'a [String],
+    pub axiom: &'a str,
+    pub cycle: &'a [String],
+}
+
+impl Difference<'_> {
+    pub fn json(&self) -> String {
+        let witness = self.witness.as_ref().map(|witness| {
+            json!({"events": witness.events, "co": witness.co, "axiom": witness.axiom, "cycle": witness.cycle})
+        });
+        let Difference { test, model, against, allowed, forbidden, .. } = self;
+        json!({
+            "schema": 1,
+            "command": "litmus",
+            "test": test,
+            "model": model,
+            "against": against,
+            "allowed": allowed,
+            "forbidden": forbidden,
+            "witness": witness,
+        })
+        .to_string()
+    }
+
+    pub fn text(&self) -> String {
+        let Difference { test, model, against, allowed, forbidden, .. } = self;
+        let mut out =
+            format!("{test}: {forbidden} of {allowed} executions under {model} are forbidden by {against}\n");
+        if let Some(witness) = &self.witness {
+            for event in witness.events {
+                let _ = writeln!(out, "  {event}");
+            }
+            for order in witness.co {
+                let _ = writeln!(out, "  co {order}");
+            }
+            let _ = writeln!(out, "  {against} forbids it: {} ({})", witness.axiom, witness.cycle.join(" "));
+        }
+        out
+    }
+}

@@ -3,6 +3,7 @@
 use crate::options::{Format, Options};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use porf_cli::against::difference;
 use porf_cli::litmus::{self, Answer, Engine, Model};
 use porf_frontend_litmus::{Diagnostic, LitmusTest, Quantifier};
 use porf_report::litmus as render;
@@ -23,6 +24,9 @@ pub struct Args {
     /// The default depends on the test: rc11 or lkmm for C, the architecture's own otherwise
     #[arg(long, short, value_name = "MODEL", value_delimiter = ',')]
     model: Vec<String>,
+    /// Show what the model allows and this one forbids, with one such execution
+    #[arg(long, value_name = "MODEL")]
+    against: Option<String>,
     /// What enumerates the executions
     #[arg(long, value_enum, default_value_t = EngineArg::Explore)]
     engine: EngineArg,
@@ -41,10 +45,12 @@ const EXAMPLES: &str = "Examples:
   porf litmus SB.litmus
   porf litmus SB.litmus --model sc,tso,rc11
   porf litmus corpus/litmus/aarch64 --jobs 2
+  porf litmus LB.litmus --model imm --against rc11
   porf litmus @tests.txt --model my-model.cat --format json
 
 Exit code: 1 if a `forall` or `~exists` condition fails, 2 if a test cannot be read or is not
-supported, 0 otherwise. `exists` is a question: both answers are fine.";
+supported, 0 otherwise. `exists` is a question: both answers are fine. With --against: 1 if there
+is an execution that only the first model allows.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum EngineArg {
@@ -65,6 +71,13 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
             Ok(model) => models.push(model),
             Err(message) => return fail(&message),
         }
+    }
+    if let Some(against) = &args.against {
+        let against = match Model::load(against) {
+            Ok(model) => model,
+            Err(message) => return fail(&message),
+        };
+        return compare(&files, &models, &against, args.unroll, options);
     }
     if let Some(jobs) = args.jobs
         && let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global()
@@ -121,6 +134,57 @@ fn test(file: &Path, models: &[Model], engine: Engine) -> Tested {
             .collect(),
     };
     Tested { file: name, test, answers }
+}
+
+/// What the model allows and `against` forbids, test by test.
+fn compare(files: &[PathBuf], models: &[Model], against: &Model, unroll: u32, options: &Options) -> ExitCode {
+    let mut code = 0;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for file in files {
+        let name = file.display().to_string();
+        let text = match std::fs::read(file) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) => return fail(&format!("{name}: {error}")),
+        };
+        let test = match porf_frontend_litmus::parse(&name, &text) {
+            Ok(test) => test,
+            Err(diagnostic) => {
+                eprintln!("{diagnostic}");
+                code = 2;
+                continue;
+            }
+        };
+        let own = [litmus::default_model(&test)];
+        for model in if models.is_empty() { own.to_vec() } else { models.iter().collect() } {
+            match difference(&test, model, against, unroll) {
+                Ok(difference) => {
+                    code = code.max(u8::from(difference.forbidden > 0));
+                    let shown = render::Difference {
+                        test: &test.name,
+                        model: model.name(),
+                        against: against.name(),
+                        allowed: difference.allowed,
+                        forbidden: difference.forbidden,
+                        witness: difference.witness.as_ref().map(|witness| render::Witness {
+                            events: &witness.events,
+                            co: &witness.co,
+                            axiom: &witness.axiom,
+                            cycle: &witness.cycle,
+                        }),
+                    };
+                    let _ = match options.format {
+                        Format::Json => writeln!(out, "{}", shown.json()),
+                        Format::Text => write!(out, "{}", shown.text()),
+                    };
+                }
+                Err(message) => {
+                    eprintln!("{name}: {}: {message}", model.name());
+                    code = 2;
+                }
+            }
+        }
+    }
+    ExitCode::from(code)
 }
 
 /// All files that the arguments name, folders searched in alphabetical order.

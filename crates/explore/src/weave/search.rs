@@ -43,9 +43,14 @@ enum Tried {
 }
 
 impl<'p, C: Checker> Weaver<'p, C> {
-    pub fn new(interp: Interpreter<'p>, checker: C, schedule: Schedule) -> Result<Self, Error> {
+    pub fn new(
+        interp: Interpreter<'p>,
+        checker: C,
+        schedule: Schedule,
+        memory: Option<usize>,
+    ) -> Result<Self, Error> {
         let mut weaver = Weaver {
-            history: History::new(interp, Created::default(), None),
+            history: History::new(interp, Created::default(), memory),
             checker,
             schedule,
             partial: Partial::default(),
@@ -81,6 +86,9 @@ impl<'p, C: Checker> Weaver<'p, C> {
             if !self.seen && self.extend(visitor)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
+            if self.history.is_large() {
+                self.prune();
+            }
             self.seen = false;
             if self.frames.is_empty() {
                 return Ok(ControlFlow::Continue(()));
@@ -91,6 +99,17 @@ impl<'p, C: Checker> Weaver<'p, C> {
                 Tried::Stop => return Ok(ControlFlow::Break(())),
             }
         }
+    }
+
+    /// Forgets the thread histories that no graph has.
+    #[cold]
+    fn prune(&mut self) {
+        let tags =
+            |partial: &Partial, event: Ev| [partial.graph.event(event).tag, partial.links(event).before];
+        let graphs = self.waiting.iter().chain([&self.partial]);
+        let named =
+            graphs.flat_map(|partial| partial.graph.all().flat_map(move |event| tags(partial, event)));
+        self.history.prune(named.map(Tag).chain(self.roots.iter().copied()));
     }
 
     /// Adds events, each with its first choice, until no thread can move or a choice fails.
