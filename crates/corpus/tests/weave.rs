@@ -64,3 +64,26 @@ fn load_buffering() {
         assert_eq!(found.outcome.positive + found.outcome.negative, executions, "{first} | {second}");
     }
 }
+
+/// A thread may read early what its own store-exclusive wrote: the search cannot build the circle, says so,
+/// and brute force answers.
+#[test]
+fn store_exclusives_that_are_read_early() {
+    let text = "AArch64 LB+exclusive-rfi\n\
+        { 0:X1=x; 0:X2=y; 0:X3=z; 1:X1=x; 1:X2=y; }\n\
+        \x20P0 | P1 ;\n\
+        \x20LDR W0,[X1] | LDR W0,[X2] ;\n\
+        \x20STR W0,[X3] | STR W0,[X1] ;\n\
+        \x20LDXR W4,[X3] | ;\n\
+        \x20MOV W5,#1 | ;\n\
+        \x20STXR W6,W5,[X3] | ;\n\
+        \x20LDR W7,[X3] | ;\n\
+        \x20STR W7,[X2] | ;\n\
+        exists (0:X0=1 /\\ 1:X0=1)\n";
+    let test = porf_frontend_litmus::parse("LB", text).expect("a test");
+    let model = Model::load("armv8").expect("a shipped model");
+    let ask = |engine| answer(&test, &model, engine).expect("an answer");
+    let (explored, enumerated) = (ask(Engine::Explore { unroll: 2 }), ask(Engine::Oracle { unroll: 2 }));
+    assert!(enumerated.outcome.positive > 0, "armv8 allows it");
+    assert_eq!(explored.outcome.states, enumerated.outcome.states);
+}

@@ -20,7 +20,27 @@ impl<C: Checker> Weaver<'_, C> {
     /// The write of a read-modify-write belongs to its read, unless it needs more than is there: another
     /// read-modify-write could not know that the source is taken.
     pub(super) fn mark_prefix(&mut self, event: Ev) {
-        let Weaver { partial, checker, marks, work, below, .. } = self;
+        self.mark(event, true);
+    }
+
+    /// Whether `read` is below `event` only because a thread reads the write of its own read-modify-write
+    /// early. Not every model orders that, and no revisit would be tried where it does not.
+    pub(super) fn is_doubtful(&mut self, event: Ev, read: Ev) -> bool {
+        let orders =
+            matches!(self.checker.architecture(), None | Some(Architecture::Imm | Architecture::Riscv));
+        if orders || !self.early || !self.below[read.as_usize()] {
+            return false;
+        }
+        self.mark(event, false);
+        let doubtful = !self.below[read.as_usize()];
+        self.mark(event, true);
+        doubtful
+    }
+
+    /// `early`: the read of a read-modify-write belongs to its write even if that is only passed on.
+    fn mark(&mut self, event: Ev, early: bool) {
+        let Weaver { partial, checker, marks, work, below, early: seen, .. } = self;
+        *seen = false;
         let architecture = checker.architecture();
         marks.clear();
         marks.resize(partial.graph.len(), 0);
@@ -38,6 +58,12 @@ impl<C: Checker> Weaver<'_, C> {
                     work.push((need, kind & !before));
                 }
             };
+            let pair = partial.graph.event(top).pair;
+            let passed_on = new & ORDERED == 0;
+            if pair.is_some() && (early || !passed_on) {
+                mark(pair, NEEDED | ORDERED);
+                *seen |= passed_on;
+            }
             if new & NEEDED != 0 {
                 needs(partial, architecture, top, &mut mark);
             }
@@ -94,9 +120,6 @@ fn needs(partial: &Partial, architecture: Option<Architecture>, event: Ev, found
         let early = source.id.thread == this.id.thread
             && !(architecture == Some(Architecture::Riscv) && source.label.rmw() != RmwKind::None);
         found(this.rf, if early { NEEDED } else { NEEDED | ORDERED });
-    }
-    if this.pair.is_some() {
-        found(this.pair, NEEDED | ORDERED);
     }
     for need in &partial.links(event).needs {
         found(need.event, NEEDED | ORDERED);

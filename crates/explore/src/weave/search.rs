@@ -28,6 +28,8 @@ pub(crate) struct Weaver<'p, C> {
     /// What is below the newest write.
     pub(super) below: Vec<bool>,
     pub(super) marks: Vec<u8>,
+    /// Whether the prefix goes through a read-modify-write whose write its own thread reads.
+    pub(super) early: bool,
     pub(super) work: Vec<(Ev, u8)>,
     /// The thread and the site of the write whose revisits are looked for.
     pub(super) target: Option<(ThreadId, u64)>,
@@ -63,6 +65,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
             map: Vec::new(),
             below: Vec::new(),
             marks: Vec::new(),
+            early: false,
             work: Vec::new(),
             target: None,
             scratch: Partial::default(),
@@ -455,6 +458,17 @@ impl<'p, C: Checker> Weaver<'p, C> {
         let thread = self.partial.graph.event(write).id.thread;
         self.target = Some((thread, self.partial.links(write).site));
         let loc = self.partial.graph.event(write).loc;
+        if self.early {
+            let read_here = |ev: &Ev| {
+                let event = self.partial.graph.event(*ev);
+                event.label.is_read() && event.loc == loc
+            };
+            let reads: Vec<Ev> = self.partial.graph.all().filter(read_here).collect();
+            if reads.into_iter().any(|read| self.is_doubtful(write, read)) {
+                let what = "a thread that reads early what its own read-modify-write wrote";
+                return Err(Error::Unsupported(what.into()));
+            }
+        }
         // The oldest event that would lose its source, or the other half of its instruction.
         let mut oldest = Ev::NONE;
         for a in self.partial.graph.all().rev().skip(1) {
