@@ -22,7 +22,7 @@ use crate::mixed;
 use crate::schedule::{Schedule, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
 use porf_consistency::{HappensBefore, MemoryModel, race};
-use porf_event::{Label, ThreadId, Value};
+use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_interp::{FaultKind, Interpreter};
 use std::ops::ControlFlow;
@@ -44,6 +44,8 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     /// There is nothing to extend: the next thing is to go back.
     pub seen: bool,
     map: Vec<Ev>,
+    /// Blocked executions are shown even if they tell nothing.
+    pub all_blocked: bool,
     /// Follow one choice at random instead of all.
     pub descent: Option<Descent>,
     pub statistics: Statistics,
@@ -99,6 +101,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             roots: Vec::new(),
             seen: false,
             map: Vec::new(),
+            all_blocked: false,
             descent: None,
             statistics: Statistics::default(),
         };
@@ -404,13 +407,32 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             if consistent {
                 #[cfg(debug_assertions)]
                 self.validate();
-                return Ok(match self.arrived(visitor) {
-                    ControlFlow::Continue(()) => Tried::Applied,
-                    ControlFlow::Break(()) => Tried::Stop,
-                });
+                match self.arrived(visitor) {
+                    ControlFlow::Break(()) => return Ok(Tried::Stop),
+                    ControlFlow::Continue(())
+                        if frame.kind == Kind::Read && self.is_hopeless(frame.event) => {}
+                    ControlFlow::Continue(()) => return Ok(Tried::Applied),
+                }
             }
         }
         Ok(Tried::Exhausted)
+    }
+
+    /// Whether a new read blocks its thread and can never be revisited, because it did not take the
+    /// co-last write. All that follows would be blocked. Nothing depends on the read: what else goes
+    /// wrong there goes wrong too where it takes the co-last write; and for ever waits only who has
+    /// seen that.
+    #[inline]
+    fn is_hopeless(&self, read: Ev) -> bool {
+        let event = self.graph.event(read);
+        M::SEES_CO
+            && !self.all_blocked
+            && Tag(event.tag).ready() == crate::history::Ready::No
+            && event.rf != self.graph.co_max(event.loc)
+            && matches!(
+                self.history.node(Tag(event.tag)).next,
+                Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock)
+            )
     }
 
     #[inline]

@@ -67,6 +67,9 @@ pub struct Options {
     /// About how many bytes of thread states a worker keeps: more is faster where threads see many
     /// different values.
     pub memory: Option<usize>,
+    /// Show all blocked executions, also those in which a thread waits because it read something
+    /// outdated. Otherwise most of them are cut off early, where executions differ by co.
+    pub all_blocked: bool,
 }
 
 impl Options {
@@ -110,6 +113,7 @@ pub fn explore(
             let created = history::Created::default();
             let mut engine =
                 engine::Engine::new(interp, options.model::<M>(), options.schedule, created, options.memory)?;
+            engine.all_blocked = options.all_blocked;
             let _ = engine.run(self.0)?;
             Ok(engine.statistics)
         }
@@ -252,6 +256,7 @@ pub fn estimate(
             let created = history::Created::default();
             let mut engine =
                 engine::Engine::new(interp, options.model::<M>(), options.schedule, created, options.memory)?;
+            engine.all_blocked = options.all_blocked;
             estimate::estimate(&mut engine, self.0)
         }
     }

@@ -92,6 +92,7 @@ fn work<M: MemoryModel + Default, V: Visitor>(
 ) -> Result<(Statistics, Vec<Task>), Error> {
     let mut engine =
         Engine::new(interp, options.model::<M>(), options.schedule, created.clone(), options.memory)?;
+    engine.all_blocked = options.all_blocked;
     let mut has_work = first;
     loop {
         if !has_work {

@@ -8,7 +8,7 @@ use porf_ir::Program;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use support::brute::{candidates, executions};
-use support::generate::{Modes, program};
+use support::generate::{Modes, program, waiting_program};
 
 const SCHEDULES: [Schedule; 5] =
     [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest, Schedule::Hash(1), Schedule::Hash(2)];
@@ -33,7 +33,7 @@ fn check(program: &Program, models: &[(Model, Equivalence)]) -> bool {
         for schedule in SCHEDULES {
             let (mut found, mut stuck): (HashSet<CanonicalKey>, HashSet<CanonicalKey>) = Default::default();
             let mut twice = 0;
-            let options = Options { schedule, ..Options::default() };
+            let options = Options { schedule, all_blocked: true, ..Options::default() };
             let result = explore(program, model, equivalence, &options, &mut |visit: Visit<'_, '_>| {
                 match visit {
                     Visit::Complete(execution) => twice += u32::from(!found.insert(execution.key())),
@@ -106,6 +106,52 @@ fn up_to_rf_with_sc() {
     let models = [(Model::Rc11, Equivalence::Rf), (Model::Wrc11, Equivalence::Rf)];
     fuzz(8, budget(300), 7, Modes::All, &models);
     fuzz(9, budget(200), 8, Modes::Sc, &models);
+}
+
+/// Cutting off blocked executions early loses no complete execution, no race, and none that waits for
+/// ever.
+#[test]
+fn blocked_executions_that_tell_nothing() {
+    use Model::*;
+    let (mut all, mut shown, mut for_ever, mut racy) = (0, 0, 0, 0);
+    for at in 0..budget(400) {
+        let program = waiting_program((13 << 40) + seed() * 10_000_000 + at, 8, Modes::All);
+        for model in [Sc, Tso, Pso, Ra, Sra, Rc11] {
+            let run = |schedule: Schedule, all_blocked: bool| {
+                let (mut complete, mut stuck) = (HashSet::new(), HashSet::new());
+                let (mut blocked, mut races) = (0, 0);
+                let options = Options { schedule, all_blocked, ..Options::default() };
+                let mut visitor = |visit: Visit<'_, '_>| {
+                    match visit {
+                        Visit::Complete(execution) => assert!(complete.insert(execution.key())),
+                        Visit::Blocked(execution) => {
+                            blocked += 1;
+                            if execution.stuck().is_some() {
+                                assert!(stuck.insert(execution.key()));
+                            }
+                        }
+                        Visit::Race(..) => races += 1,
+                        _ => {}
+                    }
+                    ControlFlow::Continue(())
+                };
+                explore(&program, model, Equivalence::Mo, &options, &mut visitor).unwrap();
+                (complete, stuck, blocked, races)
+            };
+            for schedule in [SCHEDULES[0], SCHEDULES[1], SCHEDULES[3], SCHEDULES[4]] {
+                let (complete, stuck, blocked, races) = run(schedule, true);
+                let (few_complete, few_stuck, few_blocked, few_races) = run(schedule, false);
+                let same = complete == few_complete && stuck == few_stuck && (races > 0) == (few_races > 0);
+                assert!(same && few_blocked <= blocked, "{model} {schedule:?}\n{}", porf_ir::print(&program));
+                all += blocked;
+                shown += few_blocked;
+                for_ever += stuck.len();
+                racy += u32::from(races > 0);
+            }
+        }
+    }
+    println!("{shown} of {all} blocked executions, {for_ever} wait for ever, {racy} racy runs");
+    assert!(shown < all && for_ever > 0 && racy > 0);
 }
 
 /// Where the search for an order of the writes may not branch, there is the right answer or none.

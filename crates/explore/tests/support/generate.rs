@@ -40,6 +40,27 @@ pub enum Modes {
 
 /// 2 to 4 threads, at most `size` operations in all.
 pub fn program(seed: u64, size: u64, modes: Modes) -> Program {
+    build(seed, size, modes, false)
+}
+
+/// The same with threads that wait instead of assumptions, and more of those; some accesses are plain.
+pub fn waiting_program(seed: u64, size: u64, modes: Modes) -> Program {
+    let mut program = build(seed, size, modes, true);
+    let mut random = Random::new(seed ^ 0x5bd1_e995);
+    if random.below(2) == 0 {
+        let code = program.functions.iter_mut().flat_map(|function| function.code.iter_mut());
+        for instr in code {
+            match instr {
+                Instr::Store { mode, .. } if random.below(6) == 0 => *mode = WriteMode::Plain,
+                Instr::Load { mode, .. } if random.below(8) == 0 => *mode = ReadMode::Plain,
+                _ => {}
+            }
+        }
+    }
+    program
+}
+
+fn build(seed: u64, size: u64, modes: Modes, waits: bool) -> Program {
     let mut random = Random::new(seed);
     let mut program = Program { name: format!("random {seed}"), ..Program::default() };
     let locations = random.pick(&[1, 2, 2, 3]);
@@ -51,7 +72,7 @@ pub fn program(seed: u64, size: u64, modes: Modes) -> Program {
         let most = left.saturating_sub(threads - 1 - thread).clamp(1, 3);
         let count = 1 + random.below(most);
         left = left.saturating_sub(count);
-        let function = thread_code(&mut random, thread, count, &locations, modes);
+        let function = thread_code(&mut random, thread, count, &locations, modes, waits);
         program.functions.push(function);
         program.threads.push(ThreadEntry {
             name: format!("P{thread}"),
@@ -68,6 +89,7 @@ fn thread_code(
     count: u64,
     locations: &[u64],
     modes: Modes,
+    waits: bool,
 ) -> porf_ir::Function {
     let mut f = FunctionBuilder::new(&format!("P{thread}"));
     let last = f.register("last");
@@ -84,6 +106,17 @@ fn thread_code(
             Modes::Sc => random.pick(&[0, 0, 6, 6, 19]),
             _ => random.below(20),
         };
+        if waits && random.below(4) == 0 {
+            // while x == 0 { }
+            let (effects, head, after) = (f.register("effects"), f.label(), f.label());
+            f.push(Instr::Move { dst: effects, src: u64::MAX.into() });
+            f.bind(head);
+            f.push(Instr::LoopHead { effects, variables: Box::default() });
+            let mode = read_mode(random, modes);
+            f.push(Instr::Load { dst: last, address: address.into(), size: 4, mode });
+            f.branch(last, after, head);
+            f.bind(after);
+        }
         match kind {
             0..6 => f.push(Instr::Load {
                 dst: last,
