@@ -43,7 +43,6 @@ impl<F: Floor> MemoryModel for Mo<F> {
 
     #[inline]
     fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
-        let floor = self.0.floor(graph, write);
         let co = graph.co(graph.event(write).loc);
         // ATOM: nothing comes between the source of a read-modify-write and its write.
         let splits =
@@ -51,17 +50,20 @@ impl<F: Floor> MemoryModel for Mo<F> {
         let pair = graph.event(write).pair;
         if pair.is_some() {
             let place = graph.event(graph.rf(pair)).co + 1;
-            if place > floor && !splits(place) {
+            // The co-last place is always possible.
+            if !splits(place) && (place as usize > co.len() || place > self.0.floor(graph, write)) {
                 out.push(place);
             }
         } else {
+            let floor = self.0.floor(graph, write);
             out.extend((floor + 1..=co.len() as u32 + 1).rev().filter(|&place| !splits(place)));
         }
     }
 
     #[inline]
     fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
-        self.0.floor(graph, read) <= graph.event(write).co
+        let place = graph.event(write).co;
+        place as usize == graph.co(graph.event(read).loc).len() || self.0.floor(graph, read) <= place
     }
 
     #[inline]

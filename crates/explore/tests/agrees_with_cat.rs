@@ -64,6 +64,7 @@ const SEQ_CST: &[Op] = &[R(ReadMode::SeqCst), W(WriteMode::SeqCst)];
 const ACQUIRE: &[Op] = &[R(ReadMode::Acquire)];
 const RELEASE: &[Op] = &[W(WriteMode::Release)];
 const FENCE: &[Op] = &[F(FenceMode::SeqCst)];
+const RELEASE_FENCE: &[Op] = &[F(FenceMode::Release)];
 const UPDATE: &[Op] = &[Fai(ReadMode::Relaxed, WriteMode::Relaxed)];
 
 /// Programs by what stands where: threads are separated by `|`; A is a relaxed access, S an SC access, F an SC
@@ -97,6 +98,20 @@ const PATTERNS: &[(&str, u64)] = &[
     ("LU|UQ|SS", 2),
 ];
 
+/// The same for models of machines; G is a release fence.
+const MACHINE_PATTERNS: &[(&str, u64)] = &[
+    ("AGA|AA", 2),
+    ("AGAGA|AA", 2),
+    ("AGA|AGA", 2),
+    ("AFA|AFA", 2),
+    ("AFA|AA", 2),
+    ("AU|AU", 2),
+    ("UA|UA", 2),
+    ("AUA|AA", 2),
+    ("AGA|A|AA", 2),
+    ("A|A|AA|AA", 2),
+];
+
 /// Instructions of each thread.
 const SHAPES: &[&[usize]] =
     &[&[2, 2], &[3, 2], &[3, 3], &[2, 2, 1], &[2, 2, 2], &[2, 2, 1, 1], &[3, 2, 2], &[4, 1, 2]];
@@ -117,6 +132,7 @@ fn pattern(text: &str) -> Template<'static> {
         'A' => RELAXED,
         'S' => SEQ_CST,
         'F' => FENCE,
+        'G' => RELEASE_FENCE,
         'L' => RELEASE,
         'Q' => ACQUIRE,
         'U' => UPDATE,
@@ -250,8 +266,8 @@ fn shapes<'a>(alphabet: &'a [Op]) -> Vec<(Template<'a>, u64)> {
     SHAPES.iter().map(|lengths| (shape(lengths, alphabet), 2)).collect()
 }
 
-fn patterns() -> Vec<(Template<'static>, u64)> {
-    PATTERNS.iter().map(|(text, locations)| (pattern(text), *locations)).collect()
+fn patterns(list: &[(&str, u64)]) -> Vec<(Template<'static>, u64)> {
+    list.iter().map(|(text, locations)| (pattern(text), *locations)).collect()
 }
 
 #[test]
@@ -262,11 +278,13 @@ fn sc() {
 #[test]
 fn tso() {
     agree(Model::Tso, Equivalence::Mo, &shapes(MACHINE), programs(800));
+    agree(Model::Tso, Equivalence::Mo, &patterns(MACHINE_PATTERNS), programs(4_096));
 }
 
 #[test]
 fn pso() {
     agree(Model::Pso, Equivalence::Mo, &shapes(MACHINE), programs(800));
+    agree(Model::Pso, Equivalence::Mo, &patterns(MACHINE_PATTERNS), programs(4_096));
 }
 
 #[test]
@@ -290,12 +308,12 @@ fn rc11() {
 
 #[test]
 fn rc11_psc() {
-    agree(Model::Rc11, Equivalence::Mo, &patterns(), programs(4_096));
+    agree(Model::Rc11, Equivalence::Mo, &patterns(PATTERNS), programs(4_096));
 }
 
 #[test]
 fn rc11_psc_up_to_rf() {
-    agree(Model::Rc11, Equivalence::Rf, &patterns(), programs(2_000));
+    agree(Model::Rc11, Equivalence::Rf, &patterns(PATTERNS), programs(2_000));
 }
 
 #[test]
@@ -306,5 +324,5 @@ fn wrc11() {
 
 #[test]
 fn wrc11_psc() {
-    agree(Model::Wrc11, Equivalence::Rf, &patterns(), programs(2_000));
+    agree(Model::Wrc11, Equivalence::Rf, &patterns(PATTERNS), programs(2_000));
 }
