@@ -109,8 +109,9 @@ pub fn detail(test: &LitmusTest, model: &str, facts: &Facts<'_>, paint: Paint) -
         let mark = if holds(values) { paint.strong("*") } else { " ".to_string() };
         let _ = writeln!(out, "  {mark} {:<50} {count:>6}", text.join("  "));
     }
-    for (name, count) in facts.flags {
-        let _ = writeln!(out, "flag {name} raised in {count} of {} executions", positive + negative);
+    for (name, raised) in facts.flags {
+        let all = count(positive + negative, "execution");
+        let _ = writeln!(out, "flag {name} raised in {raised} of {all}");
     }
     let verdict = if *ok { paint.good("Ok") } else { paint.bad("No") };
     let _ = writeln!(out, "{verdict}: {}", test.condition);

@@ -271,7 +271,10 @@ fn estimate(args: &Args, options: &Options) -> Result<(), String> {
         }
     };
     match options.format {
-        Format::Text => println!("about {mean:.0} executions (standard error {error:.0})"),
+        Format::Text => {
+            let plural = if mean.round() == 1.0 { "" } else { "s" };
+            println!("about {mean:.0} execution{plural} (standard error {error:.0})");
+        }
         Format::Json => println!(
             "{}",
             serde_json::json!({"schema": 1, "command": "verify", "estimate": mean, "standard_error": error})
