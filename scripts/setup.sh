@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests and the demo use and this machine lacks: a C and C++ compiler with clang
-# beside it, and z3, which rechecks the prover's certificates. Quiet when there is nothing to do.
+# beside it, z3, which rechecks the prover's certificates, and the build tools whose projects the compiler
+# wrappers are tested on. Quiet when there is nothing to do.
 set -euo pipefail
 
 missing=()
@@ -9,6 +10,9 @@ need clang clang
 need gcc gcc
 need g++ g++
 need z3 z3
+need make make
+need cmake cmake
+need autoconf autoconf
 
 [ ${#missing[@]} -eq 0 ] && exit 0
 echo "installing: ${missing[*]}" >&2

@@ -1,11 +1,11 @@
-// A spinning barrier whose waiters leave by a relaxed load: what was written before the barrier
-// does not happen before what is read after it.
+// A spinning barrier whose last thread opens it by a relaxed operation: what was written before the barrier
+// does not happen before what is read after it. One writer, then three readers.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-enum { THREADS = 5 };
+enum { THREADS = 4 };
 
 static atomic_uint spaces = THREADS;
 static atomic_uint generation;
@@ -15,11 +15,11 @@ static int barrier_wait(void) {
     unsigned const mine = atomic_load_explicit(&generation, memory_order_relaxed);
     if (atomic_fetch_sub_explicit(&spaces, 1, memory_order_acq_rel) == 1) {
         atomic_store_explicit(&spaces, THREADS, memory_order_relaxed);
-        atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+        // Bug: should be release.
+        atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
         return 1;
     }
-    // Bug: should be acquire.
-    while (atomic_load_explicit(&generation, memory_order_relaxed) == mine) sched_yield();
+    while (atomic_load_explicit(&generation, memory_order_acquire) == mine) sched_yield();
     return 0;
 }
 
@@ -38,7 +38,7 @@ static void *reader(void *unused) {
 
 int main(void) {
     pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, i == THREADS - 1 ? writer : reader, NULL);
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, i == 0 ? writer : reader, NULL);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     return 0;
 }

@@ -1,4 +1,5 @@
-// Dekker's mutual exclusion with fences. The fence that publishes the critical section is missing.
+// Dekker's mutual exclusion with fences. One of the two threads lacks the fence between announcing itself and
+// looking at the other, so both may enter.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -9,19 +10,22 @@ static int critical;
 static void section(int me) {
     int const other = 1 - me;
     atomic_store_explicit(&wants[me], 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst);
+    // Bug: should be done by both.
+    if (me == 1) atomic_thread_fence(memory_order_seq_cst);
     while (atomic_load_explicit(&wants[other], memory_order_relaxed)) {
         if (atomic_load_explicit(&turn, memory_order_relaxed) != me) {
             atomic_store_explicit(&wants[me], 0, memory_order_relaxed);
             while (atomic_load_explicit(&turn, memory_order_relaxed) != me) sched_yield();
             atomic_store_explicit(&wants[me], 1, memory_order_relaxed);
             atomic_thread_fence(memory_order_seq_cst);
+        } else {
+            sched_yield();
         }
     }
     atomic_thread_fence(memory_order_acquire);
     critical++;
     atomic_store_explicit(&turn, other, memory_order_relaxed);
-    // Bug: a release fence is missing.
+    atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&wants[me], 0, memory_order_relaxed);
 }
 

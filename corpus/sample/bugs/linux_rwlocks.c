@@ -1,5 +1,5 @@
 // The reader-writer spin lock of older Linux kernels: a counter that a writer lowers by a large bias.
-// The writer takes it with a relaxed operation.
+// Whoever had to wait takes it with a relaxed operation.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -14,18 +14,19 @@ static void read_lock(void) {
     while (prior <= 0) {
         atomic_fetch_add_explicit(&lock, 1, memory_order_relaxed);
         while (atomic_load_explicit(&lock, memory_order_relaxed) <= 0) sched_yield();
-        prior = atomic_fetch_sub_explicit(&lock, 1, memory_order_acquire);
+        // Bug: should be acquire.
+        prior = atomic_fetch_sub_explicit(&lock, 1, memory_order_relaxed);
     }
 }
 
 static void read_unlock(void) { atomic_fetch_add_explicit(&lock, 1, memory_order_release); }
 
 static void write_lock(void) {
-    // Bug: should be acquire.
-    int prior = atomic_fetch_sub_explicit(&lock, BIAS, memory_order_relaxed);
+    int prior = atomic_fetch_sub_explicit(&lock, BIAS, memory_order_acquire);
     while (prior != BIAS) {
         atomic_fetch_add_explicit(&lock, BIAS, memory_order_relaxed);
         while (atomic_load_explicit(&lock, memory_order_relaxed) != BIAS) sched_yield();
+        // Bug: should be acquire.
         prior = atomic_fetch_sub_explicit(&lock, BIAS, memory_order_relaxed);
     }
 }
@@ -33,7 +34,7 @@ static void write_lock(void) {
 static void write_unlock(void) { atomic_fetch_add_explicit(&lock, BIAS, memory_order_release); }
 
 static void *worker(void *unused) {
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 2; i++) {
         if (i % 2 == 0) {
             read_lock();
             volatile int sink = shared_value;
@@ -41,6 +42,7 @@ static void *worker(void *unused) {
             read_unlock();
         } else {
             write_lock();
+            sched_yield();
             shared_value = i;
             write_unlock();
         }

@@ -43,8 +43,8 @@ static void *worker(void *unused) {
 }
 
 int main(void) {
-    pthread_t threads[3];
-    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, worker, NULL);
-    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, worker, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     return 0;
 }

@@ -1,85 +1,75 @@
-// A bounded multi-producer multi-consumer queue with separate counters for claimed and written slots.
-// A consumer learns that a slot is written by a relaxed load.
+// A bounded multi-producer multi-consumer queue in which one word counts the reads and writes that have
+// started, two others those that are done. A producer publishes what it wrote by a relaxed operation. The
+// queue holds one item; two threads put another, then take until the queue is empty.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { SIZE = 2 };
+enum { SIZE = 4, LOW = 0xffff };
 
 static int slots[SIZE];
-static atomic_uint claimed, written, taken, emptied;
+// Reads in the upper half, writes in the lower.
+static atomic_uint started;
+static atomic_uint reads_done, writes_done;
 
-static int *write_prepare(unsigned *ticket) {
-    unsigned mine = atomic_load_explicit(&claimed, memory_order_relaxed);
-    for (;;) {
-        if (mine - atomic_load_explicit(&emptied, memory_order_acquire) >= SIZE) return NULL;
-        if (atomic_compare_exchange_strong_explicit(&claimed, &mine, mine + 1, memory_order_relaxed, memory_order_relaxed))
+static int *begin_write(void) {
+    unsigned seen = atomic_load_explicit(&started, memory_order_acquire);
+    unsigned reads, writes;
+    for (;; sched_yield()) {
+        reads = seen >> 16;
+        writes = seen & LOW;
+        if (((writes - reads) & LOW) == SIZE) return NULL;
+        if (atomic_compare_exchange_weak_explicit(&started, &seen, reads << 16 | ((writes + 1) & LOW),
+                memory_order_acq_rel, memory_order_acquire))
             break;
     }
-    *ticket = mine;
-    return &slots[mine % SIZE];
+    while ((atomic_load_explicit(&reads_done, memory_order_acquire) & LOW) != reads) sched_yield();
+    return &slots[writes % SIZE];
 }
 
-static void write_publish(unsigned ticket) {
-    while (atomic_load_explicit(&written, memory_order_relaxed) != ticket) sched_yield();
-    atomic_fetch_add_explicit(&written, 1, memory_order_release);
+static void end_write(void) {
+    // Bug: should be release.
+    atomic_fetch_add_explicit(&writes_done, 1, memory_order_relaxed);
 }
 
-static int *read_fetch(unsigned *ticket) {
-    unsigned mine = atomic_load_explicit(&taken, memory_order_relaxed);
-    for (;;) {
-        // Bug: should be acquire.
-        if ((int)(atomic_load_explicit(&written, memory_order_relaxed) - mine) <= 0) return NULL;
-        if (atomic_compare_exchange_strong_explicit(&taken, &mine, mine + 1, memory_order_relaxed, memory_order_relaxed))
+static int *begin_read(void) {
+    unsigned seen = atomic_load_explicit(&started, memory_order_acquire);
+    unsigned reads, writes;
+    for (;; sched_yield()) {
+        reads = seen >> 16;
+        writes = seen & LOW;
+        if (reads == writes) return NULL;
+        if (atomic_compare_exchange_weak_explicit(&started, &seen, seen + (1u << 16), memory_order_acquire,
+                memory_order_acquire))
             break;
     }
-    *ticket = mine;
-    return &slots[mine % SIZE];
+    while ((atomic_load_explicit(&writes_done, memory_order_acquire) & LOW) != writes) sched_yield();
+    return &slots[reads % SIZE];
 }
 
-static void read_consume(unsigned ticket) {
-    while (atomic_load_explicit(&emptied, memory_order_relaxed) != ticket) sched_yield();
-    atomic_fetch_add_explicit(&emptied, 1, memory_order_release);
-}
+static void end_read(void) { atomic_fetch_add_explicit(&reads_done, 1, memory_order_release); }
 
-static void put(int value) {
-    unsigned ticket;
-    int *slot;
-    while ((slot = write_prepare(&ticket)) == NULL) sched_yield();
-    *slot = value;
-    write_publish(ticket);
-}
-
-static void take_all(void) {
-    unsigned ticket;
-    int *slot;
-    while ((slot = read_fetch(&ticket)) != NULL) {
-        *slot = 0;
-        read_consume(ticket);
-    }
-}
-
-static void *writer(void *unused) {
-    put(1);
-    return unused;
-}
-
-static void *reader(void *unused) {
-    take_all();
-    return unused;
+static void put(void) {
+    int *slot = begin_write();
+    *slot = 1;
+    end_write();
 }
 
 static void *both(void *unused) {
-    put(2);
-    take_all();
+    int *slot;
+    put();
+    while ((slot = begin_read()) != NULL) {
+        volatile int sink = *slot;
+        (void)sink;
+        end_read();
+    }
     return unused;
 }
 
 int main(void) {
-    pthread_t threads[3];
-    pthread_create(&threads[0], NULL, writer, NULL);
-    pthread_create(&threads[1], NULL, reader, NULL);
-    pthread_create(&threads[2], NULL, both, NULL);
-    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    pthread_t threads[2];
+    put();
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, both, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     return 0;
 }

@@ -1,5 +1,5 @@
 // A reader-writer lock whose writer uses relaxed operations, over atomic data: the bad executions have a
-// cycle in hb, rf, mo and sc together.
+// cycle in hb, rf, mo and sc together. One writer and one reader, three rounds each.
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ static void write_lock(void) {
 static void write_unlock(void) { atomic_fetch_sub_explicit(&readers_and_writer, 1, memory_order_relaxed); }
 
 static void *writer(void *unused) {
-    for (int i = 1; i <= 2; i++) {
+    for (int i = 1; i <= 3; i++) {
         write_lock();
         atomic_store_explicit(&data1, i, memory_order_relaxed);
         atomic_store_explicit(&data2, i, memory_order_relaxed);
@@ -39,7 +39,7 @@ static void *writer(void *unused) {
 }
 
 static void *reader(void *unused) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         read_lock();
         int const a = atomic_load_explicit(&data1, memory_order_relaxed);
         int const b = atomic_load_explicit(&data2, memory_order_relaxed);

@@ -5,7 +5,8 @@
 //! repository; without it this test says so and passes). Every test becomes a C function per thread in one
 //! program. Observed ⊆ allowed by herd is soundness. An outcome that herd allows and the engine cannot
 //! produce by any choice (psc against every interleaving) lies outside the fragment; the others must be
-//! observed, all but one in a hundred: some outcomes of four threads need one exact schedule.
+//! observed: all of them in the full run (PORF_FULL: 400 tests, 100,000 executions each), all but one in two
+//! hundred in the default one, since some outcomes of four threads need one exact schedule.
 
 use porf_sample::scheduler::{Replay, Scheduler};
 use porf_sample::{Engine, LocationId, Order};
@@ -40,11 +41,11 @@ fn native_litmus_tests_agree_with_the_oracle() {
         return;
     }
     let full = std::env::var_os("PORF_FULL").is_some();
-    let (count, executions) = if full { (400, 100_000) } else { (40, 10_000) };
+    let (count, executions) = if full { (400, 100_000) } else { (60, 10_000) };
     let tests = read_tests(&oracle, count);
     assert_eq!(tests.len(), count);
     let program = compile(&tests);
-    let (mut seen, mut outside, mut rare) = (0, 0, Vec::new());
+    let (mut seen, mut outside, mut rare) = (0, Vec::new(), Vec::new());
     for (index, test) in tests.iter().enumerate() {
         let observed = observe(&program, index, executions);
         let wrong: Vec<_> = observed.difference(&test.allowed).collect();
@@ -59,15 +60,16 @@ fn native_litmus_tests_agree_with_the_oracle() {
             if possible.contains(outcome) {
                 rare.push(format!("{}: {outcome}", test.name));
             } else {
-                outside += 1;
+                outside.push(format!("{}: {outcome}", test.name));
             }
         }
     }
     eprintln!(
-        "{count} tests: {seen} outcomes observed, {outside} outside the fragment, not observed: {rare:?}"
+        "{count} tests: {seen} outcomes observed, {} outside the fragment: {outside:?}, not observed: {rare:?}",
+        outside.len()
     );
-    // Some outcomes of four threads need one exact schedule out of hundreds of thousands.
-    assert!(rare.len() * 100 <= seen, "allowed and possible but not observed: {rare:?}");
+    let bearable = if full { 0 } else { seen / 200 };
+    assert!(rare.len() <= bearable, "allowed and possible but not observed: {rare:?}");
 }
 
 fn read_tests(oracle: &Path, count: usize) -> Vec<Test> {

@@ -105,8 +105,13 @@ pub unsafe fn allocate(size: usize) -> usize {
             block
         };
         *header(block) = Header { size: size as u64, state: LIVE, next: 0 };
-        if reused != 0 && is_running() {
-            forget(block, room.min(MARKED));
+        if is_running() {
+            if reused != 0 {
+                forget(block, room.min(MARKED));
+            }
+            // As in ThreadSanitizer, to allocate is to write: who gets hold of the memory without
+            // synchronisation races with its allocation.
+            plain::range(block, size.min(MARKED), Kind::Write, caller());
         }
         block
     }

@@ -9,6 +9,7 @@ use crate::sys::{self, Global};
 use crate::unwind::leave;
 use crate::world::{Fiber, State, Step, block, give_way, is_running, run_other, visible, world};
 use libc::{EDEADLK, EINVAL, ESRCH, pthread_t};
+use porf_sample::scheduler::Scheduler;
 use std::ffi::c_void;
 
 #[derive(Clone, Copy)]
@@ -68,7 +69,10 @@ fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool) {
         *out = fs as pthread_t;
         *crate::call::CALLER.get() = pc;
     }
-    visible(Step::Other);
+    // SAFETY: running.
+    if unsafe { world() }.scheduler.created() {
+        visible(Step::Other);
+    }
 }
 
 extern "C" fn run(index: usize) -> ! {

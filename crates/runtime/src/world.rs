@@ -135,6 +135,9 @@ impl Scheduler for Choice {
     fn choose(&mut self, count: usize) -> usize {
         both!(self, inner => inner.choose(count))
     }
+    fn created(&mut self) -> bool {
+        both!(self, inner => inner.created())
+    }
     fn yielded(&mut self, thread: u32) {
         both!(self, inner => inner.yielded(thread));
     }

@@ -314,11 +314,10 @@ impl Detector {
     /// The unextended case; None if the cell must be extended first.
     #[inline]
     fn simple(&self, cell: &mut Cell, a: &Access) -> Option<Option<Conflict>> {
-        let same_bytes = |mask: u8| mask == 0 || mask == a.mask;
-        if a.kind.is_atomic() || !same_bytes(cell.write_mask) || !same_bytes(cell.read_mask) {
+        if a.kind.is_atomic() {
             return None;
         }
-        if cell.write_mask != 0
+        if cell.write_mask & a.mask != 0
             && (cell.write_kind == Kind::Free || unordered(cell.write_thread, cell.write_clock, a))
         {
             return Some(Some(Conflict {
@@ -330,7 +329,8 @@ impl Detector {
         }
         let read_unordered = cell.read_mask != 0 && unordered(cell.read_thread, cell.read_clock, a);
         if a.kind == Kind::Read {
-            if read_unordered {
+            // One read is kept: this one, if it stands for the other.
+            if cell.read_mask & !a.mask != 0 || read_unordered {
                 return None;
             }
             cell.read_clock = a.now;
@@ -339,7 +339,7 @@ impl Detector {
             cell.read_pc = a.pc;
             return Some(None);
         }
-        if read_unordered {
+        if read_unordered && cell.read_mask & a.mask != 0 {
             return Some(Some(Conflict {
                 thread: u32::from(cell.read_thread),
                 clock: cell.read_clock,
@@ -347,9 +347,16 @@ impl Detector {
                 kind: Kind::Read,
             }));
         }
+        // One write is kept: this one, if it covers the other or they are of one epoch.
+        let same_epoch = cell.write_clock == a.now
+            && u32::from(cell.write_thread) == a.thread
+            && cell.write_kind == a.kind;
+        if cell.read_mask & !a.mask != 0 || (cell.write_mask & !a.mask != 0 && !same_epoch) {
+            return None;
+        }
         cell.write_clock = a.now;
         cell.write_thread = a.thread as u16;
-        cell.write_mask = a.mask;
+        cell.write_mask = a.mask | if same_epoch { cell.write_mask } else { 0 };
         cell.write_kind = a.kind;
         cell.write_pc = a.pc;
         cell.read_mask = 0;
@@ -537,6 +544,28 @@ mod tests {
         assert_eq!(w.access(0, Kind::Write, 0b0011), None);
         assert_eq!(w.access(1, Kind::Write, 0b1100), None);
         assert_eq!(w.access(2, Kind::Read, 0b0100), Some((1, Kind::Write)));
+    }
+
+    #[test]
+    fn bytes_of_one_epoch_share_a_cell() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::Write, 15), None);
+        assert_eq!(w.access(0, Kind::Write, 1), None);
+        assert_eq!(w.access(0, Kind::Read, 4), None);
+        assert_eq!(w.cell.extension, NO_EXTENSION);
+        assert_eq!(w.access(1, Kind::Read, 2), Some((0, Kind::Write)), "the other bytes were written too");
+        w.synchronise(0, 1);
+        assert_eq!(w.access(1, Kind::Write, 2), None);
+        assert_eq!(w.access(2, Kind::Read, 2), Some((1, Kind::Write)));
+        assert_eq!(w.access(2, Kind::Read, 8), Some((0, Kind::Write)), "nor is the older write forgotten");
+    }
+
+    #[test]
+    fn a_read_of_other_bytes_is_remembered() {
+        let mut w = World::new();
+        assert_eq!(w.access(0, Kind::Read, 1), None);
+        assert_eq!(w.access(1, Kind::Write, 2), None);
+        assert_eq!(w.access(1, Kind::Write, 1), Some((0, Kind::Read)));
     }
 
     #[test]

@@ -1,0 +1,152 @@
+//! `porf cc` and `porf c++` as compilers of projects: make, autoconf, CMake. The projects are in
+//! corpus/sample/projects; each builds a program of a C library and a C++ main function.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const PORF: &str = env!("CARGO_BIN_EXE_porf");
+
+/// A fresh copy of the projects.
+fn projects(name: &str) -> PathBuf {
+    let to = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("wrappers").join(name);
+    let _ = std::fs::remove_dir_all(&to);
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/sample/projects"), &to);
+    to
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("the target directory is writable");
+    for entry in std::fs::read_dir(from).expect("the projects are there") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+fn has(tool: &str) -> bool {
+    let found = Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        eprintln!("skipped: no {tool}");
+    }
+    found
+}
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().expect("the tool is there");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{command:?}\n{}{}", text(&output.stdout), text(&output.stderr));
+    output
+}
+
+/// The program counts rightly with locks, and the race without them is found in the library's source.
+fn check(program: &Path) {
+    let sample = |arguments: &[&str]| {
+        let mut command = Command::new(PORF);
+        command.args(["sample", "--executions", "100", "--"]).arg(program).args(arguments);
+        let output = command.output().expect("porf runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, text) = sample(&[]);
+    assert_eq!(code, Some(0), "{}: {text}", program.display());
+    let (code, text) = sample(&["unlocked"]);
+    assert_eq!(code, Some(1), "{}: {text}", program.display());
+    assert!(text.contains("data race") && text.contains("counter.c:10"), "{text}");
+}
+
+#[test]
+fn a_make_project() {
+    if !has("make") {
+        return;
+    }
+    let place = projects("make").join("make");
+    let variables = [format!("CC={PORF} cc"), format!("CXX={PORF} c++")];
+    run(Command::new("make").args(&variables).current_dir(&place));
+    for name in ["with-static", "with-shared", "at-once"] {
+        check(&place.join(name));
+    }
+    // The dependency files work: nothing is to be done now, and something when a header changes.
+    let again = run(Command::new("make").arg("-n").arg("with-static").args(&variables).current_dir(&place));
+    assert!(!String::from_utf8_lossy(&again.stdout).contains(" -c "), "{again:?}");
+    let dependencies = std::fs::read_to_string(place.join("at-once.d")).expect("-MMD when linking at once");
+    assert!(dependencies.starts_with("at-once:") && dependencies.contains("counter.h"), "{dependencies}");
+    let header = place.join("../source/counter.h");
+    let text = std::fs::read(&header).expect("the header");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    std::fs::write(&header, text).expect("writable");
+    let changed = run(Command::new("make").arg("-n").arg("with-static").args(&variables).current_dir(&place));
+    assert!(String::from_utf8_lossy(&changed.stdout).contains(" -c "), "{changed:?}");
+}
+
+#[test]
+fn an_autoconf_project() {
+    if !has("autoconf") || !has("make") {
+        return;
+    }
+    let place = projects("autoconf").join("autoconf");
+    run(Command::new("autoconf").current_dir(&place));
+    let build = place.join("build");
+    std::fs::create_dir(&build).expect("writable");
+    let mut configure = Command::new("../configure");
+    configure.env("CC", format!("{PORF} cc")).env("CXX", format!("{PORF} c++"));
+    let output = run(configure.current_dir(&build));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("checking whether the compiler supports GNU C... yes"), "{text}");
+    run(Command::new("make").current_dir(&build));
+    check(&build.join("counter"));
+}
+
+#[test]
+fn a_cmake_project() {
+    if !has("cmake") || !has("make") {
+        return;
+    }
+    let place = projects("cmake").join("cmake");
+    // As environment variables of two words, and as links of one.
+    let links = place.join("bin");
+    std::fs::create_dir(&links).expect("writable");
+    for name in ["porf-cc", "porf-c++"] {
+        std::os::unix::fs::symlink(PORF, links.join(name)).expect("a link");
+    }
+    let by_environment = |cmake: &mut Command| {
+        cmake.env("CC", format!("{PORF} cc")).env("CXX", format!("{PORF} c++"));
+    };
+    let by_links = |cmake: &mut Command| {
+        cmake.arg(format!("-DCMAKE_C_COMPILER={}", links.join("porf-cc").display()));
+        cmake.arg(format!("-DCMAKE_CXX_COMPILER={}", links.join("porf-c++").display()));
+    };
+    let ways: [(&str, &dyn Fn(&mut Command)); 2] = [("environment", &by_environment), ("links", &by_links)];
+    for (name, way) in ways {
+        let mut cmake = Command::new("cmake");
+        cmake.args(["-S", ".", "-B", name, "-G", "Unix Makefiles", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]);
+        way(&mut cmake);
+        let output = run(cmake.current_dir(&place));
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("The C compiler identification is GNU") || text.contains("Clang"), "{text}");
+        run(Command::new("cmake").args(["--build", name]).current_dir(&place));
+        check(&place.join(name).join("main"));
+    }
+}
+
+#[test]
+fn questions_go_to_the_compiler() {
+    let ask = |arguments: &[&str]| {
+        let output = run(Command::new(PORF).arg("cc").args(arguments));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(ask(&["--version"]).contains("gcc") || ask(&["--version"]).contains("clang"));
+    assert!(ask(&["-dumpmachine"]).contains("linux"));
+    assert!(!ask(&["-print-search-dirs"]).is_empty());
+    let source = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("asked.c");
+    std::fs::write(&source, "#if __SANITIZE_THREAD__ || __clang__\nint seen;\n#endif\n").expect("writable");
+    let source = source.to_str().expect("a path");
+    assert!(ask(&["-E", source]).contains("int seen;"), "the preprocessor knows of the instrumentation");
+    assert!(ask(&["-M", source]).contains("asked.c"));
+    assert_eq!(ask(&["-c", "-o", "/dev/null", source]), "");
+    let refused = Command::new(PORF).args(["cc", "-static", source]).output().expect("porf runs");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("-static is not supported"));
+}
