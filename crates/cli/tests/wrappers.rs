@@ -118,7 +118,8 @@ fn a_cmake_project() {
         cmake.arg(format!("-DCMAKE_C_COMPILER={}", links.join("porf-cc").display()));
         cmake.arg(format!("-DCMAKE_CXX_COMPILER={}", links.join("porf-c++").display()));
     };
-    let ways: [(&str, &dyn Fn(&mut Command)); 2] = [("environment", &by_environment), ("links", &by_links)];
+    type Way<'a> = (&'a str, &'a dyn Fn(&mut Command));
+    let ways: [Way; 2] = [("environment", &by_environment), ("links", &by_links)];
     for (name, way) in ways {
         let mut cmake = Command::new("cmake");
         cmake.args(["-S", ".", "-B", name, "-G", "Unix Makefiles", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]);
