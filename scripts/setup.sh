@@ -13,6 +13,10 @@ need z3 z3
 need make make
 need cmake cmake
 need autoconf autoconf
+# The newest clang beside the distribution's own, where there is one to install.
+if ! command -v clang-22 >/dev/null 2>&1 && apt-cache show clang-22 >/dev/null 2>&1; then
+    missing+=(clang-22)
+fi
 
 [ ${#missing[@]} -eq 0 ] && exit 0
 echo "installing: ${missing[*]}" >&2

@@ -1,6 +1,6 @@
 //! `porf verify` on what it cannot take: a clear message, the right exit code, no panic.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 #[test]
@@ -15,6 +15,89 @@ fn malformed_bitcode() {
     assert!(errors(&output).contains("bad.bc"), "{}", errors(&output));
     check("bad.ll", b"define i32 @main( {", 2);
     check("empty.bc", b"", 2);
+}
+
+#[test]
+fn mutated_bitcode_is_refused_or_verified() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let source = root.join("corpus/programs/ttaslock.c");
+    let bitcode = porf_frontend_llvm::compile(&source, &porf_frontend_llvm::Options::default()).unwrap();
+    let directory = std::env::temp_dir().join(format!("porf-mutants-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("mutant.bc");
+    // A generator that gives the same mutants everywhere.
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let full = std::env::var_os("PORF_FULL").is_some_and(|value| value != "0");
+    for number in 0..if full { 2000 } else { 60 } {
+        let mut mutant = bitcode.clone();
+        for _ in 0..1 << next(4) {
+            let at = next(mutant.len());
+            match next(4) {
+                0 => mutant.truncate(at.max(8)),
+                1 => drop(mutant.drain(at..(at + 4).min(mutant.len()))),
+                _ => mutant[at] = next(256) as u8,
+            }
+        }
+        std::fs::write(&path, mutant).unwrap();
+        let output = porf(&["verify", "--budget", "2000", path.to_str().unwrap()]);
+        let code = output.status.code();
+        assert!(matches!(code, Some(0..=3)), "mutant {number}: {code:?} {}", errors(&output));
+        assert!(!errors(&output).contains("panicked"), "mutant {number}: {}", errors(&output));
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn litmus_tests() {
+    let sb = |order: &str, question: &str| {
+        let thread = |number: u8, mine: &str, other: &str| {
+            format!(
+                "P{number} (atomic_int* x, atomic_int* y) {{\n  atomic_store_explicit({mine}, 1, memory_order_{order});\n\
+                 int r0 = atomic_load_explicit({other}, memory_order_{order});\n}}\n"
+            )
+        };
+        format!("C SB\n{{}}\n{}{}{question} (0:r0=0 /\\ 1:r0=0)\n", thread(0, "x", "y"), thread(1, "y", "x"))
+    };
+    check("exists.litmus", sb("relaxed", "exists").as_bytes(), 0);
+    check("exists-not.litmus", sb("seq_cst", "exists").as_bytes(), 1);
+    check("never.litmus", sb("seq_cst", "~exists").as_bytes(), 0);
+    let output = check("never-not.litmus", sb("relaxed", "~exists").as_bytes(), 1);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("how it happens"));
+    check("wrong.litmus", b"C wrong\n{}\nP0 {", 2);
+}
+
+#[test]
+fn deep_recursion_is_inconclusive() {
+    let output =
+        check("deep.c", b"int f(int n) { return f(n + 1) + 1; }\nint main(void) { return f(0); }", 3);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("nest deeper"));
+}
+
+#[test]
+fn the_smallest_witness_is_shown() {
+    // The second writer has nothing to do with it; with it, there is one thread more.
+    let source = b"#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\natomic_int x, y;\n\
+        void *one(void *p) { x = 1; return 0; }\nvoid *two(void *p) { y = 1; return 0; }\n\
+        void *three(void *p) { int b = y, a = x; assert(a == 0); return (void *)(long)b; }\n\
+        int main(void) {\n  pthread_t t[3];\n  pthread_create(&t[0], 0, one, 0);\n  pthread_create(&t[1], 0, two, 0);\n\
+        pthread_create(&t[2], 0, three, 0);\n  return 0;\n}\n";
+    let directory = std::env::temp_dir().join(format!("porf-smallest-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("smallest.c");
+    std::fs::write(&path, source).unwrap();
+    for schedule in ["left", "right", "fewest"] {
+        let output = porf(&["verify", "--format", "json", "--schedule", schedule, path.to_str().unwrap()]);
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let threads = answer["violation"]["witness"]["threads"].as_array().unwrap();
+        assert_eq!(threads.len(), 3, "{schedule}: {threads:?}");
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod budget;
 mod drive;
+mod guard;
 mod input;
 mod search;
 

@@ -1,5 +1,5 @@
 // refused: x86_fp80
 int main(int argc, char **argv) {
-    long double x = argc;
-    return x * 2 > 5; /* here */
+    long double x = argc; /* here */
+    return x * 2 > 5;
 }

@@ -1,6 +1,7 @@
 //! What is verified: a program, and for a litmus test the question about its final states.
 
 use super::Args;
+use super::guard::Guard;
 use porf_event::ThreadId;
 use porf_explore::Execution;
 use porf_frontend_litmus::{Condition, LitmusTest, Observable, Quantifier};
@@ -49,6 +50,8 @@ pub fn load(args: &Args) -> Result<Input, String> {
     }
     let front =
         llvm::Options { flags: args.flags.clone(), clang: args.clang.clone(), entry: args.entry.clone() };
+    let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
+    let _guard = Guard::new(&names.join(", "));
     let program = llvm::load(&args.files, &front).map_err(|error| error.to_string())?;
     Ok(Input { program, test: None, model: None })
 }
