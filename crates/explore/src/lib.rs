@@ -153,6 +153,9 @@ fn weave(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
+    if checker.architecture().is_some() && weave::has_implicit_flow(program) {
+        return Err(Error::Unsupported("a value that depends on an `if` that is over".into()));
+    }
     let interp = Interpreter::new(program).track_dependencies(true).unroll(options.unroll);
     let mut weaver = weave::Weaver::new(interp, checker, options.schedule, options.memory)?;
     let _ = weaver.run(visitor)?;

@@ -319,3 +319,34 @@ fn riscv() {
 fn lkmm() {
     fuzz("lkmm", 6, None);
 }
+
+/// What a register holds after an `if` depends on the condition, and no register says so: refused.
+#[test]
+fn implicit_flow_is_refused() {
+    use porf_ir::{FunctionBuilder, FunctionId, Instr, ThreadEntry};
+    let mut program = Program::default();
+    let (x, y) = (program.add_global("x", 4, Vec::new()), program.add_global("y", 4, Vec::new()));
+    let mut f = FunctionBuilder::new("P0");
+    let (a, b) = (f.register("a"), f.register("b"));
+    let mode = porf_event::ReadMode::Relaxed;
+    f.push(Instr::Load { dst: b, address: y.into(), size: 4, mode });
+    f.push(Instr::CtrlMark { slot: 0 });
+    let (then, after) = (f.label(), f.label());
+    f.branch(b, then, after);
+    f.bind(then);
+    f.push(Instr::Load { dst: a, address: y.into(), size: 4, mode });
+    f.bind(after);
+    f.push(Instr::CtrlRestore { slot: 0 });
+    f.push(Instr::Store {
+        address: x.into(),
+        value: a.into(),
+        size: 4,
+        mode: porf_event::WriteMode::Relaxed,
+    });
+    program.functions.push(f.finish());
+    program.threads.push(ThreadEntry { name: "P0".into(), function: FunctionId(0), registers: Vec::new() });
+    let model = Model::builtin("lkmm").unwrap();
+    let options = Options { unroll: Some(2), ..Options::default() };
+    let refused = explore_cat(&program, &model, &options, &mut |_: Visit<'_, '_>| ControlFlow::Continue(()));
+    assert!(refused.unwrap_err().to_string().contains("`if` that is over"));
+}

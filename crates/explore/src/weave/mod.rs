@@ -23,7 +23,9 @@
 
 mod canonical;
 mod forward;
+mod implicit;
 mod prefix;
 mod search;
 
+pub(crate) use implicit::has_implicit_flow;
 pub(crate) use search::Weaver;
