@@ -156,6 +156,11 @@ fn weave(
     if checker.architecture().is_some() && weave::has_implicit_flow(program) {
         return Err(Error::Unsupported("a value that depends on an `if` that is over".into()));
     }
+    if checker.architecture().is_some() && weave::has_optional_events(program) {
+        return Err(Error::Unsupported(
+            "accesses inside of an `if` and after it, where the `if` ends control dependencies".into(),
+        ));
+    }
     let interp = Interpreter::new(program).track_dependencies(true).unroll(options.unroll);
     let mut weaver = weave::Weaver::new(interp, checker, options.schedule, options.memory)?;
     let _ = weaver.run(visitor)?;

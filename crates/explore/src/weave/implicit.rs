@@ -1,26 +1,13 @@
-//! Dependencies that no register carries.
+//! What an `if` that is over still has to do with what comes after it.
 
-use porf_ir::{Function, Instr, Operand, Program, Reg};
+use porf_ir::{Instr, Operand, Program, Reg};
 use std::collections::BTreeSet;
 
 /// Whether some register is assigned inside of an `if` that ends control dependencies, and used after it:
 /// what it holds then depends on the condition, and nothing says so.
 pub(crate) fn has_implicit_flow(program: &Program) -> bool {
-    program.functions.iter().any(in_function)
-}
-
-fn in_function(function: &Function) -> bool {
-    let code = &function.code;
-    code.iter().enumerate().any(|(start, instr)| {
-        let Instr::CtrlMark { slot } = instr else { return false };
-        let ends = |instr: &Instr| matches!(instr, Instr::CtrlRestore { slot: other } if other == slot);
-        let Some(length) = code[start..].iter().position(ends) else { return false };
-        let (body, rest) = code[start..].split_at(length);
-        // What is the same on every way through is no flow: only what a branch can skip is.
-        let Some(branch) = body.iter().position(|instr| instr.targets().next().is_some()) else {
-            return false;
-        };
-        let assigned: BTreeSet<Reg> = body[branch..].iter().filter_map(Instr::destination).collect();
+    any_if(program, |body, rest| {
+        let assigned: BTreeSet<Reg> = body.iter().filter_map(Instr::destination).collect();
         let mut used = false;
         for instr in rest {
             instr.visit_operands(|operand| {
@@ -29,4 +16,44 @@ fn in_function(function: &Function) -> bool {
         }
         used
     })
+}
+
+/// Whether there are events inside of such an `if` and after it: those after it do not depend on the
+/// condition, but which events of the thread they are does, so that they cannot be kept when the
+/// condition changes.
+pub(crate) fn has_optional_events(program: &Program) -> bool {
+    any_if(program, |body, rest| body.iter().any(may_have_event) && rest.iter().any(may_have_event))
+}
+
+/// Whether something holds of what a branch can skip in an `if` that ends control dependencies, and of
+/// what comes after it.
+fn any_if(program: &Program, holds: impl Fn(&[Instr], &[Instr]) -> bool) -> bool {
+    program.functions.iter().any(|function| {
+        let code = &function.code;
+        code.iter().enumerate().any(|(start, instr)| {
+            let Instr::CtrlMark { slot } = instr else { return false };
+            let ends = |instr: &Instr| matches!(instr, Instr::CtrlRestore { slot: other } if other == slot);
+            let Some(length) = code[start..].iter().position(ends) else { return false };
+            let (body, rest) = code[start..].split_at(length);
+            let branch = body.iter().position(|instr| instr.targets().next().is_some());
+            branch.is_some_and(|branch| holds(&body[branch..], rest))
+        })
+    })
+}
+
+fn may_have_event(instr: &Instr) -> bool {
+    !matches!(
+        instr,
+        Instr::Move { .. }
+            | Instr::Bin { .. }
+            | Instr::Cmp { .. }
+            | Instr::SignExtend { .. }
+            | Instr::Select { .. }
+            | Instr::Jump { .. }
+            | Instr::Branch { .. }
+            | Instr::CtrlMark { .. }
+            | Instr::CtrlRestore { .. }
+            | Instr::Return { .. }
+            | Instr::Assume { .. }
+    )
 }

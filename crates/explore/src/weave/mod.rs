@@ -27,5 +27,5 @@ mod implicit;
 mod prefix;
 mod search;
 
-pub(crate) use implicit::has_implicit_flow;
+pub(crate) use implicit::{has_implicit_flow, has_optional_events};
 pub(crate) use search::Weaver;

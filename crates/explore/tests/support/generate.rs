@@ -111,7 +111,8 @@ fn thread_code(
             let (effects, head, after) = (f.register("effects"), f.label(), f.label());
             f.push(Instr::Move { dst: effects, src: u64::MAX.into() });
             f.bind(head);
-            f.push(Instr::LoopHead { effects, variables: Box::default() });
+            let memory = f.register("");
+            f.push(Instr::LoopHead { effects, memory, variables: Box::default() });
             let mode = read_mode(random, modes);
             f.push(Instr::Load { dst: last, address: address.into(), size: 4, mode });
             f.branch(last, after, head);
