@@ -65,7 +65,8 @@ fn our_tests() {
         let (wrong, explored) = check(&tests, &MODELS);
         println!("{}: {} tests, {explored} answers of the explorer", target.folder(), tests.len());
         assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
-        assert_eq!(explored > 0, matches!(target, Target::C11 | Target::X86 | Target::X86Long));
+        let fast = matches!(target, Target::C11 | Target::X86 | Target::X86Long);
+        assert!(explored > 0 || !fast, "nothing was explored");
     }
 }
 
