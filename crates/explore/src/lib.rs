@@ -156,7 +156,7 @@ fn weave(
     if checker.architecture().is_some() && weave::has_implicit_flow(program) {
         return Err(Error::Unsupported("a value that depends on an `if` that is over".into()));
     }
-    if checker.architecture().is_some() && weave::has_optional_events(program) {
+    if checker.architecture() == Some(Architecture::Lkmm) && weave::has_optional_events(program) {
         return Err(Error::Unsupported(
             "accesses inside of an `if` and after it, where the `if` ends control dependencies".into(),
         ));

@@ -143,7 +143,7 @@ fn check(program: &Program, model: &Model, fast: Option<Fast>) -> Option<(usize,
         let found = match found {
             Ok(found) => found,
             // Where executions could be missing, the search must say so.
-            Err(error) if error.contains("reads early") => return None,
+            Err(error) if error.contains("reads early") || error.contains("ends control dep") => return None,
             Err(error) => panic!("{} {schedule:?}: {error}\n{}", model.name(), text()),
         };
         let missing = expected.keys.keys().filter(|key| !found.keys.contains_key(key)).count();
@@ -245,7 +245,8 @@ fn models_that_keep_program_order() {
                     complete.len(),
                     text()
                 );
-                assert!(stuck == blocked, "{name} {schedule:?}: blocked\n{}", text());
+                // The main search cuts off blocked executions that tell nothing.
+                assert!(blocked.is_subset(&stuck), "{name} {schedule:?}: blocked\n{}", text());
             }
         }
     }
