@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 
 program() { # NAME: a program in Porf's text form, to a file
     local n
-    echo "program $1"
+    echo "program p"
     echo "global x"
     case $1 in
     ainc-*)
@@ -18,14 +18,12 @@ program() { # NAME: a program in Porf's text form, to a file
     readers-*)
         echo "thread W { x.rel = 42 }"
         for ((n = 0; n < ${1#readers-}; n++)); do echo "thread P$n { a = x.acq }"; done ;;
-    writers-*)
-        for ((n = 0; n < ${1#writers-}; n++)); do echo "thread P$n { x.rel = $n  a = x.acq }"; done ;;
     esac
 }
 
 echo "== throughput with two workers against one ($(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg))"
 printf '%-12s %12s %10s %10s %14s %14s %8s\n' program executions "s, 1 job" "s, 2 jobs" "per s, 1 job" "per s, 2 jobs" speed-up
-for name in ainc-10 readers-26 writers-6; do
+for name in ainc-10 readers-26; do
     program "$name" >"$folder/$name.porf"
     for jobs in 1 2; do
         start=$(date +%s.%N)
