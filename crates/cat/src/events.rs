@@ -91,6 +91,18 @@ impl EventStructure {
         structure
     }
 
+    /// Puts `first`, and what is before it, before `second`, and what is after it, in po: threads that
+    /// others create and join.
+    pub fn order(&mut self, first: usize, second: usize) {
+        let before: Vec<usize> =
+            (0..self.len).filter(|&e| e == first || self.po.contains(e, first)).collect();
+        let after: Vec<usize> =
+            (0..self.len).filter(|&e| e == second || self.po.contains(second, e)).collect();
+        for &a in &before {
+            after.iter().for_each(|&b| self.po.insert(a, b));
+        }
+    }
+
     fn insert(&mut self, tag: &'static str, event: usize) {
         match self.sets.iter_mut().find(|(name, _)| *name == tag) {
             Some((_, set)) => {

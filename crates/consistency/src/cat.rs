@@ -6,7 +6,10 @@
 use crate::checker::{Checker, Initial};
 use crate::order::Architecture;
 use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView, Model, Outcome};
-use porf_event::{Access, DepSet, Dependencies, Dialect, EventId, Label, RmwKind, ThreadId, WriteMode};
+use porf_event::{
+    Access, ArmDomain, ArmKind, DepSet, Dependencies, Dialect, EventId, FenceMode, Label, Location, RmwKind,
+    RwSet, ThreadId, WriteMode,
+};
 use porf_graph::{Ev, Links, Loc, Need, Partial};
 use porf_relation::Relation;
 
@@ -24,7 +27,7 @@ impl<'m> Cat<'m> {
     }
 
     fn outcome(&mut self, partial: &Partial, initial: Initial<'_>) -> Result<Outcome, Diagnostic> {
-        let events = Events::new(partial, initial);
+        let events = Events::new(partial, initial, self.dialect);
         let views: Vec<EventView<'_>> = events
             .list
             .iter()
@@ -34,7 +37,10 @@ impl<'m> Cat<'m> {
                 dependencies: event.dependencies.as_ref(),
             })
             .collect();
-        let structure = EventStructure::new(self.dialect, &views, &events.rmw);
+        let mut structure = EventStructure::new(self.dialect, &views, &events.rmw);
+        for &(first, second) in &events.order {
+            structure.order(first, second);
+        }
         if !self.evaluator.bind(&structure)? {
             return Ok(Outcome::default());
         }
@@ -76,6 +82,9 @@ impl Checker for Cat<'_> {
 struct Events {
     list: Vec<Listed>,
     rmw: Vec<(usize, usize)>,
+    /// Program order between threads: what creates one before its first event, its last one before what
+    /// joins it.
+    order: Vec<(usize, usize)>,
     /// The number of each event of the graph; of the initial writes, that of location 0.
     numbers: Vec<usize>,
     /// The number of the initial write of each location.
@@ -89,11 +98,12 @@ struct Listed {
 }
 
 impl Events {
-    fn new(partial: &Partial, initial: Initial<'_>) -> Events {
+    fn new(partial: &Partial, initial: Initial<'_>, dialect: Dialect) -> Events {
         let graph = &partial.graph;
         let mut events = Events {
             list: Vec::with_capacity(graph.len() + graph.location_count()),
             rmw: Vec::new(),
+            order: Vec::new(),
             numbers: vec![usize::MAX; graph.len()],
             initial: vec![usize::MAX; graph.location_count()],
         };
@@ -114,9 +124,14 @@ impl Events {
         for thread in graph.threads() {
             for &ev in thread.events() {
                 let event = graph.event(ev);
-                if !matches!(event.label, Label::Read { .. } | Label::Write { .. } | Label::Fence { .. }) {
-                    continue;
-                }
+                let label = match event.label {
+                    Label::Read { .. } | Label::Write { .. } | Label::Fence { .. } => event.label,
+                    // Whatever starts or awaits a thread orders as a fence does.
+                    Label::Create { .. } | Label::Join { .. } => {
+                        Label::Fence { mode: full_fence(dialect), location: Location(0) }
+                    }
+                    _ => continue,
+                };
                 let number = events.list.len();
                 events.numbers[ev.as_usize()] = number;
                 if event.pair.is_some() {
@@ -124,12 +139,36 @@ impl Events {
                 }
                 events.list.push(Listed {
                     id: event.id,
-                    label: event.label,
+                    label,
                     dependencies: Some(dependencies(partial, partial.links(ev))),
                 });
             }
         }
+        events.order = events.between_threads(partial);
         events
+    }
+
+    fn between_threads(&self, partial: &Partial) -> Vec<(usize, usize)> {
+        let graph = &partial.graph;
+        let number = |ev: Ev| self.numbers[ev.as_usize()];
+        let listed = |ev: &Ev| number(*ev) != usize::MAX;
+        let mut order = Vec::new();
+        for thread in graph.threads() {
+            let first = thread.events().iter().copied().find(listed);
+            if let (true, Some(first)) = (thread.creator.is_some() && thread.creator != Ev::INIT, first) {
+                order.push((number(thread.creator), number(first)));
+            }
+        }
+        for join in graph.all() {
+            let Label::Join { child } = graph.event(join).label else { continue };
+            let events = graph.thread(child).events();
+            let last = events.iter().copied().rev().find(listed);
+            // A thread that did nothing was created all the same.
+            let last =
+                last.or(Some(graph.thread(child).creator)).filter(|ev| *ev != Ev::INIT && ev.is_some());
+            order.extend(last.map(|last| (number(last), number(join))));
+        }
+        order
     }
 
     fn relations(&self, partial: &Partial) -> (Relation, Relation) {
@@ -156,6 +195,17 @@ impl Events {
             }
         }
         (rf, co)
+    }
+}
+
+/// The strongest fence of a language.
+fn full_fence(dialect: Dialect) -> FenceMode {
+    match dialect {
+        Dialect::C => FenceMode::Mb,
+        Dialect::X86 => FenceMode::SeqCst,
+        Dialect::AArch64 | Dialect::Arm => FenceMode::Dmb(ArmDomain::Full, ArmKind::All),
+        Dialect::Ppc => FenceMode::Sync,
+        Dialect::RiscV => FenceMode::Riscv { before: RwSet::Rw, after: RwSet::Rw },
     }
 }
 

@@ -9,6 +9,7 @@ mod estimate;
 mod history;
 mod memory;
 mod mixed;
+mod model;
 mod parallel;
 mod schedule;
 mod stuck;
@@ -17,6 +18,7 @@ mod visit;
 mod weave;
 
 pub use error::Error;
+pub use model::{Equivalence, Model};
 pub use schedule::Schedule;
 pub use stuck::{Stuck, Waiting};
 pub use task::Task;
@@ -30,31 +32,6 @@ use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_interp::Interpreter;
 use porf_ir::{Instr, Program};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
-
-/// The models with a fast checker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Model {
-    Sc,
-    Tso,
-    Pso,
-    Ra,
-    Sra,
-    Rc11,
-    Wrc11,
-    /// Keeps dependencies instead of program order.
-    Imm,
-}
-
-/// When two executions count as the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Equivalence {
-    /// Same events, rf and co.
-    Mo,
-    /// Same events and rf.
-    Rf,
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -98,8 +75,8 @@ pub fn explore(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
-    if model == Model::Imm && equivalence == Equivalence::Mo {
-        return weave(program, Imm::default(), options, visitor);
+    if model.architecture().is_some() && equivalence == Equivalence::Mo {
+        return weave_model(program, model, options, visitor);
     }
     struct Alone<'o, V>(&'o mut V);
     impl<V: Visitor> Search for Alone<'_, V> {
@@ -147,6 +124,26 @@ pub fn explore_cat(
     weave(program, Cat::new(model, program.dialect, architecture), options, visitor)
 }
 
+/// The search for a model that does not keep program order.
+fn weave_model(
+    program: &Program,
+    model: Model,
+    options: &Options,
+    visitor: &mut impl Visitor,
+) -> Result<Statistics, Error> {
+    if program.dialect != model.dialect() && model != Model::Imm {
+        let (from, to) = (program.dialect.name(), model.dialect().name());
+        return Err(Error::Unsupported(format!(
+            "a program in {from} under {model}: compile it to {to} first"
+        )));
+    }
+    if model == Model::Imm {
+        return weave(program, Imm::default(), options, visitor);
+    }
+    let cat = porf_cat::Model::builtin(model.name()).unwrap_or_else(|| unreachable!("it is shipped"));
+    weave(program, Cat::new(&cat, program.dialect, model.architecture()), options, visitor)
+}
+
 fn weave(
     program: &Program,
     checker: impl Checker,
@@ -170,17 +167,18 @@ fn weave(
 /// One worker does it all: graphs with holes are not cut into tasks.
 fn weave_alone<V: Visitor>(
     program: &Program,
+    model: Model,
     options: &Options,
     visitors: Vec<V>,
     from: Option<Rest>,
 ) -> Result<(Statistics, Rest), Error> {
     match (from, visitors.into_iter().next()) {
         (None, Some(mut visitor)) => {
-            let statistics = weave(program, Imm::default(), options, &mut visitor)?;
+            let statistics = weave_model(program, model, options, &mut visitor)?;
             Ok((statistics, Rest::default()))
         }
         (Some(rest), _) if !rest.tasks.is_empty() => {
-            Err(Error::Unsupported("going on with a search under imm".into()))
+            Err(Error::Unsupported(format!("going on with a search under {model}")))
         }
         _ => Ok((Statistics::default(), Rest::default())),
     }
@@ -196,8 +194,8 @@ pub fn explore_parallel<V: Visitor + Send>(
     visitors: Vec<V>,
     from: Option<Rest>,
 ) -> Result<(Statistics, Rest), Error> {
-    if model == Model::Imm && equivalence == Equivalence::Mo {
-        return weave_alone(program, options, visitors, from);
+    if model.architecture().is_some() && equivalence == Equivalence::Mo {
+        return weave_alone(program, model, options, visitors, from);
     }
     struct Together<V>(Vec<V>, Option<Rest>);
     impl<V: Visitor + Send> Search for Together<V> {
@@ -329,46 +327,4 @@ fn uses_sc(program: &Program) -> bool {
         Instr::Fence { mode } | Instr::FenceAt { mode, .. } => *mode == FenceMode::SeqCst,
         _ => false,
     })
-}
-
-impl Model {
-    pub const ALL: [Model; 8] =
-        [Model::Sc, Model::Tso, Model::Pso, Model::Ra, Model::Sra, Model::Rc11, Model::Wrc11, Model::Imm];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Model::Sc => "sc",
-            Model::Tso => "tso",
-            Model::Pso => "pso",
-            Model::Ra => "ra",
-            Model::Sra => "sra",
-            Model::Rc11 => "rc11",
-            Model::Wrc11 => "wrc11",
-            Model::Imm => "imm",
-        }
-    }
-}
-
-impl FromStr for Model {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Model, String> {
-        let known = Model::ALL.into_iter().find(|model| model.name() == name);
-        known.ok_or_else(|| format!("no fast checker for a model called {name}"))
-    }
-}
-
-impl fmt::Display for Model {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl fmt::Display for Equivalence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Equivalence::Mo => "mo",
-            Equivalence::Rf => "rf",
-        })
-    }
 }

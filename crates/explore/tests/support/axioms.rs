@@ -44,12 +44,12 @@ pub fn consistent(candidate: &Candidate, model: Model) -> bool {
             let hb = r.rc11_hb();
             r.rc11(&hb, &r.co)
         }
-        Model::Imm => unreachable!("held to the oracle, in weave.rs"),
         Model::Wrc11 => {
             let hb = r.rc11_hb();
             let mo = weak_mo(&r, &hb);
             mo.is_irreflexive() && r.rc11(&hb, &mo)
         }
+        _ => unreachable!("held to the oracle, in weave.rs"),
     }
 }
 
