@@ -233,6 +233,17 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
+/// The largest resident set of this process so far.
+fn peak_bytes() -> u64 {
+    // SAFETY: a `rusage` of zeros is one, and the call fills it.
+    let usage = unsafe {
+        let mut usage = std::mem::zeroed::<libc::rusage>();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    usage.ru_maxrss as u64 * 1024
+}
+
 /// Why a search came to no end.
 enum Failure {
     Explore(Error),
@@ -321,6 +332,7 @@ fn answer(
         blocked: statistics.blocked,
         events: statistics.events,
         seconds,
+        peak_bytes: peak_bytes(),
         violation: search.found.as_ref().and_then(|found| found.shown.clone()),
     }
 }

@@ -19,6 +19,7 @@ pub fn json(answer: &Answer) -> Value {
         "blocked": answer.blocked,
         "events": answer.events,
         "seconds": { "frontend": answer.seconds.frontend, "explore": answer.seconds.explore, "cpu": answer.seconds.cpu },
+        "peak_bytes": answer.peak_bytes,
     });
     match &answer.verdict {
         Verdict::Safe(Coverage::Bounded { unroll }) => {

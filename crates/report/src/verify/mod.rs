@@ -34,6 +34,8 @@ pub struct Answer {
     pub blocked: u64,
     pub events: u64,
     pub seconds: Seconds,
+    /// The most memory that the process has had so far, shared libraries included.
+    pub peak_bytes: u64,
     pub violation: Option<Shown>,
 }
 
