@@ -69,7 +69,7 @@ impl MoSearch {
             if !self.order.build::<Rc11Hb<true>>(graph, loc, &there) || !self.add_chains(graph, loc, &there) {
                 return false;
             }
-            self.forced_pairs(loc, &mut forced);
+            self.forced_pairs(&mut forced);
         }
         self.state.words = self.chains.len().div_ceil(64);
         self.state.after.clear();
@@ -118,8 +118,8 @@ impl MoSearch {
     }
 
     fn add_chains(&mut self, graph: &ExecutionGraph, loc: Loc, there: impl Fn(Ev) -> bool) -> bool {
-        for head in self.order.heads() {
-            let writes = self.order.chain(head);
+        for chain in 0..self.order.chains() {
+            let writes = self.order.members(chain);
             let ends: Vec<Ends> =
                 writes.iter().map(|&write| self.state.psc.ends(graph, loc, write, &there)).collect();
             for (at, later) in ends.iter().enumerate() {
@@ -135,15 +135,11 @@ impl MoSearch {
         true
     }
 
-    /// Pairs of chains of the location whose order was just built.
-    fn forced_pairs(&self, loc: Loc, out: &mut Vec<(usize, usize)>) {
-        for (a, first) in self.chains.iter().enumerate().filter(|(_, chain)| chain.loc == loc) {
-            for (b, second) in self.chains.iter().enumerate().filter(|(_, chain)| chain.loc == loc) {
-                let tail = *first.writes.last().expect("a chain has a head");
-                if a != b && self.order.comes_before(tail, second.writes[0]) {
-                    out.push((a, b));
-                }
-            }
+    /// Pairs of chains of the location whose order was just built, which are the last ones.
+    fn forced_pairs(&self, out: &mut Vec<(usize, usize)>) {
+        let (count, start) = (self.order.chains(), self.chains.len() - self.order.chains());
+        for a in 0..count {
+            out.extend((0..count).filter(|&b| self.order.comes_before(a, b)).map(|b| (start + a, start + b)));
         }
     }
 

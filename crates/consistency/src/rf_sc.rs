@@ -107,7 +107,7 @@ impl MemoryModel for RfSc {
         if !self.search.order.build::<Hb>(graph, event.loc, there) {
             return false;
         }
-        let mut last = self.search.order.all_last();
+        let mut last: Vec<Ev> = self.search.order.all_last().collect();
         if !last.contains(&event.rf) {
             return false;
         }

@@ -13,8 +13,9 @@
 //! against brute force, not proved.
 //!
 //! In this policy the co lists of the graph hold the writes of a location in insertion order, and
-//! mean nothing. Cost: quadratic in the accesses to the location, per read and per write of a
-//! read-modify-write.
+//! mean nothing. Cost: accesses to the location times threads that have one, per read.
+//! A chain is one node; what an access has seen of a thread is the last access that it covers: earlier ones
+//! come before that one, or are it.
 
 use crate::MemoryModel;
 use crate::hb::HappensBefore;
@@ -44,10 +45,14 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
     }
 
     fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
-        let (pair, loc) = (graph.event(write).pair, graph.event(write).loc);
-        let place = graph.co(loc).len() as u32 + 1;
-        if !pair.is_some() || self.order.build_with::<H>(graph, loc, Some(write), |_| true) {
-            out.push(place);
+        let (pair, co) = (graph.event(write).pair, graph.co(graph.event(write).loc));
+        // Nobody has seen the write, and it has seen what its read has: only its source may be taken.
+        let takes = |other: &Ev| {
+            let other = graph.event(*other).pair;
+            other.is_some() && graph.rf(other) == graph.rf(pair)
+        };
+        if !pair.is_some() || !co.iter().any(takes) {
+            out.push(co.len() as u32 + 1);
         }
     }
 
@@ -56,7 +61,7 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
     }
 
     fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
-        self.order.build::<H>(graph, loc, |_| true) && self.order.is_last(self.order.position(write))
+        self.order.relate::<H>(graph, loc, |_| true) && self.order.all_last().any(|last| last == write)
     }
 
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
@@ -70,47 +75,69 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
         if event.rf != Ev::INIT && !there(event.rf) {
             return false;
         }
-        if !self.order.build::<H>(graph, event.loc, there) {
+        if !self.order.find_chains(graph, event.loc, there) || !self.order.is_end(event.rf, graph) {
             return false;
         }
-        let last = self.order.last(graph);
-        last == event.rf
+        if self.order.chains() == 1 {
+            return true;
+        }
+        // What is there is part of a consistent graph: no need to look for cycles.
+        self.order.find_edges::<H>(graph, event.loc, there)
+            && self.order.all_last().max_by_key(|&write| graph.event(write).id) == Some(event.rf)
     }
 }
 
-/// Writes-before at one location, as a matrix of bits. Position 0 is the initial write.
+/// Writes-before at one location. Position 0 is the initial write, chain 0 begins with it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
     writes: Vec<Ev>,
-    /// The chain a write belongs to: its first and its last write.
-    head: Vec<usize>,
-    tail: Vec<usize>,
-    /// Row i: the writes that come after i, transitively.
-    after: Vec<u64>,
+    /// The position of a write by its place in co; [`ABSENT`] if it is not there.
+    positions: Vec<usize>,
+    /// By position: its chain and its place in it.
+    chain: Vec<usize>,
+    rank: Vec<u32>,
+    /// By position: the read-modify-write that reads it, or 0.
+    next: Vec<usize>,
+    /// By chain: the position of the first write.
+    heads: Vec<usize>,
+    /// Accesses of all threads, thread by thread, in program order.
+    accesses: Vec<Access>,
+    blocks: Vec<Block>,
+    /// Row c: the chains that come before chain c, of which chain 0 is not one. Transitive after `close`.
+    before: Vec<u64>,
     words: usize,
-    /// The writes that the read in question, or something before it, has seen.
-    seen: Vec<u64>,
+    work: Vec<usize>,
+    marks: Vec<u8>,
 }
 
-/// How many writes of the same chain come before.
-fn members_before(order: &Order, at: usize) -> usize {
-    (0..order.writes.len())
-        .filter(|&other| order.head[other] == order.head[at] && order.is_after(other, at))
-        .count()
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Access {
+    thread: u16,
+    index: u32,
+    /// The position of the write that it is or reads.
+    at: u32,
+    event: Ev,
 }
+
+/// The accesses of one thread, and how many of them were seen by the access in question.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    thread: usize,
+    start: usize,
+    end: usize,
+    seen: usize,
+}
+
+const ABSENT: usize = usize::MAX;
 
 impl Order {
-    /// The writes that a read without a source may read from.
+    /// The writes that a read without a source may read from. The graph is consistent without it.
     pub fn sources<H: HappensBefore>(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
         let loc = graph.event(read).loc;
-        let ok = self.build::<H>(graph, loc, |_| true);
+        let ok = self.relate::<H>(graph, loc, |_| true);
         debug_assert!(ok, "the graph is consistent");
-        self.see::<H>(graph, loc, graph.po_pred(read), |_| true);
-        for at in (0..self.writes.len()).rev() {
-            if self.may_read(at) {
-                out.push(self.writes[at].0);
-            }
-        }
+        self.floors::<H>(graph, graph.po_pred(read));
+        out.extend((0..self.writes.len()).rev().filter(|&at| self.may_read(at)).map(|at| self.writes[at].0));
     }
 
     pub fn admits<H: HappensBefore>(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
@@ -118,220 +145,311 @@ impl Order {
         if !self.build::<H>(graph, loc, |_| true) {
             return false;
         }
-        self.see::<H>(graph, loc, graph.po_pred(read), |_| true);
-        self.may_read(self.position(write))
+        self.floors::<H>(graph, graph.po_pred(read));
+        self.may_read(self.position(graph, write))
     }
 
-    /// The first writes of all chains.
-    pub fn heads(&self) -> impl Iterator<Item = Ev> + use<> {
-        let heads: Vec<Ev> =
-            (0..self.writes.len()).filter(|&at| self.head[at] == at).map(|at| self.writes[at]).collect();
-        heads.into_iter()
-    }
-
-    /// The writes of a chain, by its first one.
-    pub fn chain(&self, head: Ev) -> Vec<Ev> {
-        let head = self.position(head);
-        let mut members: Vec<usize> = (0..self.writes.len()).filter(|&at| self.head[at] == head).collect();
-        members.sort_unstable_by_key(|&at| members_before(self, at));
-        members.into_iter().map(|at| self.writes[at]).collect()
-    }
-
-    /// Whether one write comes before another.
-    pub fn comes_before(&self, earlier: Ev, later: Ev) -> bool {
-        self.is_after(self.position(earlier), self.position(later))
-    }
-
-    /// The writes that no other one comes after.
-    pub fn all_last(&self) -> Vec<Ev> {
-        (0..self.writes.len()).filter(|&at| self.is_last(at)).map(|at| self.writes[at]).collect()
-    }
-
+    /// Computes the order of the writes that are `there`, transitively. Whether it is an order.
     pub fn build<H: HappensBefore>(
         &mut self,
         graph: &ExecutionGraph,
         loc: Loc,
         there: impl Fn(Ev) -> bool,
     ) -> bool {
-        self.build_with::<H>(graph, loc, None, there)
+        self.relate::<H>(graph, loc, there) && self.close()
     }
 
-    /// Computes the order of the writes that are `there`, and `extra`, which is not placed yet.
-    /// Whether it is an order.
-    fn build_with<H: HappensBefore>(
+    /// How many chains there are.
+    pub fn chains(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// The writes of a chain.
+    pub fn members(&self, chain: usize) -> Vec<Ev> {
+        let mut at = self.heads[chain];
+        let mut members = vec![self.writes[at]];
+        while self.next[at] != 0 {
+            at = self.next[at];
+            members.push(self.writes[at]);
+        }
+        members
+    }
+
+    /// Whether one chain comes before another, once the order is built.
+    pub fn comes_before(&self, earlier: usize, later: usize) -> bool {
+        earlier != later && (earlier == 0 || self.is_before(earlier, later))
+    }
+
+    /// The writes that no other one comes after, in a consistent graph.
+    pub fn all_last(&mut self) -> impl Iterator<Item = Ev> {
+        let chains = self.chains();
+        self.marks.clear();
+        self.marks.resize(chains, 0);
+        self.marks[0] = u8::from(chains > 1);
+        for later in 1..chains {
+            for_each_bit(&self.before[later * self.words..(later + 1) * self.words], |earlier| {
+                self.marks[earlier] = 1;
+            });
+        }
+        let ends = (0..self.writes.len()).filter(|&at| self.next[at] == 0 && self.marks[self.chain[at]] == 0);
+        ends.map(|at| self.writes[at])
+    }
+
+    /// Whether no read-modify-write reads from a write.
+    fn is_end(&self, write: Ev, graph: &ExecutionGraph) -> bool {
+        self.next[self.position(graph, write)] == 0
+    }
+
+    /// Chains and what comes directly before what. Fails if that is no order for a reason that is seen at once.
+    fn relate<H: HappensBefore>(
         &mut self,
         graph: &ExecutionGraph,
         loc: Loc,
-        extra: Option<Ev>,
         there: impl Fn(Ev) -> bool,
     ) -> bool {
-        self.writes.clear();
-        self.writes.push(Ev::INIT);
-        self.writes.extend(graph.co(loc).iter().copied().chain(extra).filter(|&w| there(w)));
-        let n = self.writes.len();
-        self.words = n.div_ceil(64);
-        self.after.clear();
-        self.after.resize(n * self.words, 0);
-        if !self.chains(graph) {
-            return false;
-        }
-        let initial = self.tail[0];
-        for i in 1..n {
-            self.add(0, i);
-            if self.head[i] != 0 && initial != 0 {
-                self.add(initial, i);
-            }
-            let write = self.writes[i];
-            self.see::<H>(graph, loc, write, &there);
-            if !self.join_seen(i) {
-                return false;
-            }
-        }
-        for i in 0..n {
-            for read in graph.readers(self.writes[i], loc) {
-                if there(read) {
-                    self.see::<H>(graph, loc, read, &there);
-                    if !self.join_seen(i) {
-                        return false;
-                    }
-                }
-            }
-        }
-        self.close();
-        (0..n).all(|i| !self.is_after(i, i))
+        self.find_chains(graph, loc, &there) && self.find_edges::<H>(graph, loc, there)
     }
 
     /// rf;rmw chains. Whether every write is the source of at most one read-modify-write.
-    fn chains(&mut self, graph: &ExecutionGraph) -> bool {
+    fn find_chains(&mut self, graph: &ExecutionGraph, loc: Loc, there: impl Fn(Ev) -> bool) -> bool {
+        self.writes.clear();
+        self.writes.push(Ev::INIT);
+        self.positions.clear();
+        self.positions.push(0);
+        for &write in graph.co(loc) {
+            let is_there = there(write);
+            self.positions.push(if is_there { self.writes.len() } else { ABSENT });
+            if is_there {
+                self.writes.push(write);
+            }
+        }
         let n = self.writes.len();
-        self.head.clear();
-        self.head.extend(0..n);
-        self.tail.clear();
-        self.tail.extend(0..n);
-        // Sources may be newer than what reads them: follow links instead of relying on the order.
-        let mut next = std::mem::take(&mut self.seen);
-        next.clear();
-        next.resize(n, 0);
-        let mut ok = true;
+        self.next.clear();
+        self.next.resize(n, 0);
+        self.heads.clear();
+        self.heads.push(0);
         for at in 1..n {
             let pair = graph.event(self.writes[at]).pair;
-            if pair.is_some() {
-                let source = self.position(graph.rf(pair));
-                if source == usize::MAX || next[source] != 0 {
-                    ok = false;
-                    break;
-                }
-                next[source] = at as u64;
-            }
-        }
-        if ok {
-            for start in 0..n {
-                if start == 0 || !graph.event(self.writes[start]).pair.is_some() {
-                    let mut end = start;
-                    while next[end] != 0 {
-                        end = next[end] as usize;
-                        self.head[end] = start;
-                    }
-                    let mut at = start;
-                    loop {
-                        self.tail[at] = end;
-                        if at == end {
-                            break;
-                        }
-                        at = next[at] as usize;
-                    }
-                }
-            }
-        }
-        self.seen = next;
-        ok
-    }
-
-    fn position(&self, write: Ev) -> usize {
-        self.writes.iter().position(|&w| w == write).unwrap_or(usize::MAX)
-    }
-
-    /// Notes which writes are `event`, or before it in hb, themselves or by a read of them.
-    fn see<H: HappensBefore>(
-        &mut self,
-        graph: &ExecutionGraph,
-        loc: Loc,
-        event: Ev,
-        there: impl Fn(Ev) -> bool,
-    ) {
-        self.seen.clear();
-        self.seen.resize(self.words, 0);
-        for at in 1..self.writes.len() {
-            let write = self.writes[at];
-            let before = |e: Ev| there(e) && graph.clock_covers(H::HB, event, e);
-            if before(write) || graph.readers(write, loc).any(before) {
-                self.seen[at / 64] |= 1 << (at % 64);
-            }
-        }
-    }
-
-    /// What was seen comes before `i`. Whether that is possible for the chain of the initial write.
-    fn join_seen(&mut self, i: usize) -> bool {
-        for j in 1..self.writes.len() {
-            if j == i || self.seen[j / 64] & 1 << (j % 64) == 0 {
+            if !pair.is_some() {
+                self.heads.push(at);
                 continue;
             }
-            self.add(j, i);
-            if self.head[i] != self.head[j] {
-                if self.head[i] == 0 {
-                    return false;
-                }
-                self.add(self.tail[j], self.head[i]);
+            let source = self.position(graph, graph.rf(pair));
+            if source == ABSENT || self.next[source] != 0 {
+                return false;
+            }
+            self.next[source] = at;
+        }
+        self.chain.clear();
+        self.chain.resize(n, 0);
+        self.rank.clear();
+        self.rank.resize(n, 0);
+        for (chain, &head) in self.heads.iter().enumerate() {
+            let (mut at, mut rank) = (head, 0);
+            self.chain[at] = chain;
+            while self.next[at] != 0 {
+                at = self.next[at];
+                rank += 1;
+                self.chain[at] = chain;
+                self.rank[at] = rank;
             }
         }
         true
     }
 
-    /// Whether the read whose writes were seen may read from the write at `i`.
-    fn may_read(&self, i: usize) -> bool {
-        (1..self.writes.len()).all(|j| {
-            if j == i || self.seen[j / 64] & 1 << (j % 64) == 0 {
-                return true;
-            }
-            if self.head[i] == self.head[j] {
-                !self.is_after(i, j)
-            } else {
-                self.head[i] != 0 && !self.is_after(self.head[i], self.tail[j])
-            }
-        })
-    }
-
-    /// The write with the greatest identity among those that no other one comes after.
-    fn last(&self, graph: &ExecutionGraph) -> Ev {
-        (1..self.writes.len())
-            .filter(|&i| self.is_last(i))
-            .map(|i| self.writes[i])
-            .max_by_key(|&write| graph.event(write).id)
-            .unwrap_or(Ev::INIT)
-    }
-
-    fn is_last(&self, i: usize) -> bool {
-        self.after[i * self.words..(i + 1) * self.words].iter().all(|&word| word == 0)
-    }
-
-    fn add(&mut self, from: usize, to: usize) {
-        self.after[from * self.words + to / 64] |= 1 << (to % 64);
-    }
-
-    fn is_after(&self, from: usize, to: usize) -> bool {
-        self.after[from * self.words + to / 64] & 1 << (to % 64) != 0
-    }
-
-    fn close(&mut self) {
-        let (n, words) = (self.writes.len(), self.words);
-        for via in 0..n {
-            for from in 0..n {
-                if self.is_after(from, via) {
-                    for word in 0..words {
-                        self.after[from * words + word] |= self.after[via * words + word];
+    /// Which chain comes directly before which. Fails if a chain would have to come before itself, or
+    /// another one before the initial write.
+    fn find_edges<H: HappensBefore>(
+        &mut self,
+        graph: &ExecutionGraph,
+        loc: Loc,
+        there: impl Fn(Ev) -> bool,
+    ) -> bool {
+        let chains = self.chains();
+        self.words = chains.div_ceil(64);
+        self.before.clear();
+        self.before.resize(chains * self.words, 0);
+        self.find_accesses(graph, loc, there);
+        for own in 0..self.blocks.len() {
+            self.blocks.iter_mut().for_each(|block| block.seen = block.start);
+            let Block { start, end, .. } = self.blocks[own];
+            for at in start..end {
+                let Access { at: write, event, .. } = self.accesses[at];
+                if at > start && !self.put(self.accesses[at - 1].at as usize, write as usize) {
+                    return false;
+                }
+                let clock = graph.clock(H::HB, event);
+                for other in 0..self.blocks.len() {
+                    if other == own || !self.advance(other, clock) {
+                        continue;
+                    }
+                    let last = self.accesses[self.blocks[other].seen - 1];
+                    if !self.put(last.at as usize, write as usize) {
+                        return false;
                     }
                 }
             }
+        }
+        true
+    }
+
+    fn find_accesses(&mut self, graph: &ExecutionGraph, loc: Loc, there: impl Fn(Ev) -> bool) {
+        self.accesses.clear();
+        for (at, &write) in self.writes.iter().enumerate() {
+            let own = (at != 0).then_some(write);
+            for event in graph.readers(write, loc).chain(own).filter(|&event| there(event)) {
+                let id = graph.event(event).id;
+                self.accesses.push(Access { thread: id.thread.0, index: id.index, at: at as u32, event });
+            }
+        }
+        self.accesses.sort_unstable();
+        self.blocks.clear();
+        for (at, access) in self.accesses.iter().enumerate() {
+            match self.blocks.last_mut() {
+                Some(block) if block.thread == access.thread as usize => block.end = at + 1,
+                _ => {
+                    let thread = access.thread as usize;
+                    self.blocks.push(Block { thread, start: at, end: at + 1, seen: at });
+                }
+            }
+        }
+    }
+
+    /// Goes on to the last access of a block that a clock covers. Whether there is a new one.
+    fn advance(&mut self, block: usize, clock: &[u32]) -> bool {
+        let Block { thread, end, seen, .. } = self.blocks[block];
+        let mut now = seen;
+        while now < end && self.accesses[now].index < clock[thread] {
+            now += 1;
+        }
+        self.blocks[block].seen = now;
+        now > seen
+    }
+
+    /// One write comes before another. Whether that is possible.
+    fn put(&mut self, earlier: usize, later: usize) -> bool {
+        let (from, to) = (self.chain[earlier], self.chain[later]);
+        if from == to {
+            return self.rank[earlier] <= self.rank[later];
+        }
+        if from != 0 {
+            self.before[to * self.words + from / 64] |= 1 << (from % 64);
+        }
+        to != 0
+    }
+
+    /// Notes what a read behind `event` cannot read any more: a chain that comes before one that was seen, and in
+    /// those what comes before what was seen. `marks` holds the first, `work` the second.
+    fn floors<H: HappensBefore>(&mut self, graph: &ExecutionGraph, event: Ev) {
+        let chains = self.chains();
+        self.blocks.iter_mut().for_each(|block| block.seen = block.start);
+        self.marks.clear();
+        self.marks.resize(chains, 0);
+        // The least rank that may be read, by chain; then the chains to look at.
+        self.work.clear();
+        self.work.resize(chains, 0);
+        let clock = graph.clock(H::HB, event);
+        for block in 0..self.blocks.len() {
+            if !self.advance(block, clock) {
+                continue;
+            }
+            let last = self.accesses[self.blocks[block].seen - 1].at as usize;
+            let chain = self.chain[last];
+            self.work[chain] = self.work[chain].max(self.rank[last] as usize);
+            if chain != 0 {
+                self.marks[0] = 1;
+                self.work.push(chain);
+            }
+        }
+        while self.work.len() > chains {
+            let later = self.work.pop().unwrap_or_default();
+            let (marks, work) = (&mut self.marks, &mut self.work);
+            for_each_bit(&self.before[later * self.words..(later + 1) * self.words], |earlier| {
+                if marks[earlier] == 0 {
+                    marks[earlier] = 1;
+                    work.push(earlier);
+                }
+            });
+        }
+    }
+
+    /// Whether the read that `floors` was asked for may read from the write at a position.
+    fn may_read(&self, at: usize) -> bool {
+        let chain = self.chain[at];
+        self.marks[chain] == 0 && self.rank[at] as usize >= self.work[chain]
+    }
+
+    fn position(&self, graph: &ExecutionGraph, write: Ev) -> usize {
+        self.positions[graph.event(write).co as usize]
+    }
+
+    fn is_before(&self, earlier: usize, later: usize) -> bool {
+        self.before[later * self.words + earlier / 64] & 1 << (earlier % 64) != 0
+    }
+
+    /// Makes `before` transitive. Whether no chain comes before itself.
+    fn close(&mut self) -> bool {
+        const OPEN: u8 = 1;
+        const DONE: u8 = 2;
+        let (chains, words) = (self.chains(), self.words);
+        self.marks.clear();
+        self.marks.resize(chains, 0);
+        for root in 1..chains {
+            self.work.clear();
+            self.work.push(root);
+            while let Some(&chain) = self.work.last() {
+                if self.marks[chain] == DONE {
+                    self.work.pop();
+                    continue;
+                }
+                let first = self.marks[chain] == 0;
+                self.marks[chain] = OPEN;
+                let (mut waits, mut cycle) = (false, false);
+                let (marks, work) = (&self.marks, &mut self.work);
+                if first {
+                    for_each_bit(&self.before[chain * words..(chain + 1) * words], |earlier| {
+                        cycle |= marks[earlier] == OPEN;
+                        if marks[earlier] == 0 {
+                            waits = true;
+                            work.push(earlier);
+                        }
+                    });
+                }
+                if cycle {
+                    return false;
+                }
+                if !waits {
+                    self.work.pop();
+                    self.inherit(chain);
+                    self.marks[chain] = DONE;
+                }
+            }
+        }
+        true
+    }
+
+    /// What comes before a chain that comes before this one comes before this one.
+    fn inherit(&mut self, chain: usize) {
+        let words = self.words;
+        for word in 0..words {
+            let mut bits = self.before[chain * words + word];
+            while bits != 0 {
+                let earlier = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                for at in 0..words {
+                    self.before[chain * words + at] |= self.before[earlier * words + at];
+                }
+            }
+        }
+    }
+}
+
+fn for_each_bit(row: &[u64], mut found: impl FnMut(usize)) {
+    for (word, &bits) in row.iter().enumerate() {
+        let mut bits = bits;
+        while bits != 0 {
+            found(word * 64 + bits.trailing_zeros() as usize);
+            bits &= bits - 1;
         }
     }
 }
