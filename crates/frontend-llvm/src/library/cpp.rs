@@ -1,6 +1,6 @@
 //! The parts of the C++ library that are not in its headers, by their mangled names (libstdc++).
 
-use super::{asm::Asm, ending, invoke, thread};
+use super::{asm::Asm, condition, ending, invoke};
 use crate::translate::types::Unsupported;
 use crate::translate::{Body, Translator};
 use porf_event::{ReadMode, WriteMode};
@@ -30,16 +30,15 @@ pub fn call(
         }
         "_ZNSt6thread20hardware_concurrencyEv" => return Some(Ok(vec![Operand::Const(2)])),
         "_ZNSt18condition_variableC1Ev" | "_ZNSt18condition_variableC2Ev" => {
-            (thread::mutex_init(tr), vec![arg(0), Operand::Const(0)])
+            (condition::init(tr), vec![arg(0)])
         }
-        "_ZNSt18condition_variable10notify_oneEv" | "_ZNSt18condition_variable10notify_allEv" => {
-            (thread::cond_signal(tr), vec![arg(0)])
-        }
+        "_ZNSt18condition_variable10notify_oneEv" => (condition::signal(tr), vec![arg(0)]),
+        "_ZNSt18condition_variable10notify_allEv" => (condition::broadcast(tr), vec![arg(0)]),
         // wait(unique_lock<mutex>&): the lock's first word is the mutex.
         "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE" => {
             let mutex = body.b.register("");
             body.b.push(Instr::Load { dst: mutex, address: arg(1), size: 8, mode: ReadMode::Plain });
-            (thread::cond_wait(body.tr, 0), vec![arg(0), mutex.into()])
+            (condition::wait(body.tr, 0), vec![arg(0), mutex.into()])
         }
         "__cxa_guard_acquire" => (guard_acquire(tr), vec![arg(0)]),
         "__cxa_guard_release" => {

@@ -4,6 +4,7 @@
 //! program. [`treatment`] tells the escape analysis what becomes of a pointer argument.
 
 pub mod asm;
+mod condition;
 mod cpp;
 pub mod ending;
 mod heap;
@@ -243,15 +244,14 @@ fn threads(
         "pthread_spin_trylock" => (thread::mutex_trylock(tr, 16), vec![arg(0)]),
         "pthread_spin_unlock" => (thread::mutex_unlock(tr), vec![arg(0)]),
         "pthread_spin_destroy" => (thread::mutex_destroy(tr), vec![arg(0)]),
-        "pthread_cond_init" | "cnd_init" => (thread::mutex_init(tr), vec![arg(0), Operand::Const(0)]),
-        "pthread_cond_signal" | "pthread_cond_broadcast" | "cnd_signal" | "cnd_broadcast" => {
-            (thread::cond_signal(tr), vec![arg(0)])
-        }
-        "pthread_cond_wait" | "cnd_wait" => (thread::cond_wait(tr, 0), vec![arg(0), arg(1)]),
+        "pthread_cond_init" | "cnd_init" => (condition::init(tr), vec![arg(0)]),
+        "pthread_cond_signal" | "cnd_signal" => (condition::signal(tr), vec![arg(0)]),
+        "pthread_cond_broadcast" | "cnd_broadcast" => (condition::broadcast(tr), vec![arg(0)]),
+        "pthread_cond_wait" | "cnd_wait" => (condition::wait(tr, 0), vec![arg(0), arg(1)]),
         "pthread_cond_timedwait" | "pthread_cond_clockwait" => {
-            (thread::cond_wait(tr, thread::timed_out(false)), vec![arg(0), arg(1)])
+            (condition::wait(tr, condition::timed_out(false)), vec![arg(0), arg(1)])
         }
-        "cnd_timedwait" => (thread::cond_wait(tr, thread::timed_out(true)), vec![arg(0), arg(1)]),
+        "cnd_timedwait" => (condition::wait(tr, condition::timed_out(true)), vec![arg(0), arg(1)]),
         "pthread_rwlock_init" => (thread::mutex_init(tr), vec![arg(0), Operand::Const(0)]),
         "pthread_rwlock_rdlock" => (thread::rwlock_read(tr, true), vec![arg(0)]),
         "pthread_rwlock_tryrdlock" | "pthread_rwlock_timedrdlock" | "pthread_rwlock_clockrdlock" => {

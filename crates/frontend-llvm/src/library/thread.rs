@@ -1,10 +1,8 @@
 //! pthreads, C11 threads and semaphores, built from atomics, the lock instruction and waiting.
 //!
 //! A lock is the 4-byte cell at its address; a thread remembers which locks it holds, so that misuse
-//! is told without events. Condition variables are sequence counters (as futex-based ones are): a
-//! signal increments, a waiter waits for a change. A signal therefore wakes every waiter, which POSIX
-//! allows as spurious wake-ups; a signal that nobody waited for is lost, as it must be. Waiting ends
-//! the thread's part of an execution (`Block`); the engine comes back with another write to read.
+//! is told without events. Waiting ends the thread's part of an execution (`Block`); the engine comes
+//! back with another write to read. Condition variables are in [`condition`](super::condition).
 
 use super::asm::Asm;
 use crate::translate::Translator;
@@ -13,7 +11,6 @@ use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, HeldOp, Instr, Operand, RmwOp
 
 const EBUSY: u64 = 16;
 const EDEADLK: u64 = 35;
-const ETIMEDOUT: u64 = 110;
 /// Where glibc keeps the kind of a mutex: 0 normal, 1 recursive, 2 error-checking.
 const MUTEX_KIND: u64 = 16;
 const WRITER: u64 = 0xffff_ffff;
@@ -154,48 +151,6 @@ pub fn mutex_destroy(tr: &mut Translator<'_>) -> FunctionId {
         a.give(0);
         a.finish()
     })
-}
-
-pub fn cond_signal(tr: &mut Translator<'_>) -> FunctionId {
-    tr.routine("cond_signal", |_| {
-        let mut a = Asm::new("cond_signal", &["condition"]);
-        let condition = a.param(0);
-        a.fetch(RmwOp::Add, condition, 1, (ReadMode::Relaxed, WriteMode::Release));
-        a.give(0);
-        a.finish()
-    })
-}
-
-/// `timeout` is what a wait that may end by itself returns then, 0 if it may not.
-pub fn cond_wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
-    let (lock, unlock) = (mutex_lock(tr), mutex_unlock(tr));
-    let name = format!("cond_wait {timeout}");
-    tr.routine(&name, |_| {
-        let mut a = Asm::new("cond_wait", &["condition", "mutex"]);
-        let (condition, mutex) = (a.param(0), a.param(1));
-        let before = a.load(condition, 4, ReadMode::Relaxed);
-        a.call(unlock, &[mutex]);
-        if timeout != 0 {
-            let dst = a.reg();
-            a.b.push(Instr::Nondet { dst, options: 2 });
-            a.when(dst.into(), |a| {
-                a.call(lock, &[mutex]);
-                a.give(timeout);
-            });
-        }
-        let now = a.load(condition, 4, ReadMode::Acquire);
-        let same = a.cmp(CmpOp::Eq, now, before);
-        // A wait that may end by itself is no deadlock.
-        let reason = if timeout == 0 { BlockReason::Spin } else { BlockReason::Assume };
-        a.when(same, |a| a.block(reason));
-        a.call(lock, &[mutex]);
-        a.give(0);
-        a.finish()
-    })
-}
-
-pub fn timed_out(c11: bool) -> u64 {
-    if c11 { 4 } else { ETIMEDOUT }
 }
 
 /// Readers count up from 0, a writer is all ones. `waits`: else `EBUSY`.

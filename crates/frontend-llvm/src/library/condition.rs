@@ -1,0 +1,174 @@
+//! Condition variables of pthreads, C11 and C++.
+//!
+//! The first 8 bytes are two sets of threads: who waits (low half) and who of them has been woken (high
+//! half). A signal wakes one of those that wait, whichever it likes, or, where there are several, all of
+//! them: POSIX allows more wake-ups than asked for, and what relies on fewer is wrong. A signal that nobody
+//! waits for is lost. A thread takes itself out of both sets when it has the mutex again, so that this
+//! has its place in the order of critical sections.
+//!
+//! Limits: threads 0 to 31 may wait. A waiter wakes by itself only if it has a timeout.
+
+use super::asm::Asm;
+use super::thread::{mutex_lock, mutex_unlock};
+use crate::translate::Translator;
+use porf_event::{BlockReason, ReadMode, RmwKind, WriteMode};
+use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, RmwOp};
+
+const ETIMEDOUT: u64 = 110;
+/// The most threads: each has one bit of either half.
+const THREADS: u64 = 32;
+
+pub fn init(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("cond_init", |_| {
+        let mut a = Asm::new("cond_init", &["condition"]);
+        a.store(a.param(0), 0, 8, WriteMode::Plain);
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn signal(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("cond_signal", |_| {
+        let mut a = Asm::new("cond_signal", &["condition"]);
+        let condition = a.param(0);
+        let (before, waiting) = waiting(&mut a, condition);
+        let chosen = a.reg();
+        a.b.push(Instr::Move { dst: chosen, src: waiting });
+        let others = without_first(&mut a, waiting);
+        a.when(others, |a| {
+            let all = choose(a);
+            a.unless(all, |a| choose_one(a, chosen.into()));
+        });
+        wake(&mut a, condition, before, chosen.into());
+        a.finish()
+    })
+}
+
+pub fn broadcast(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("cond_broadcast", |_| {
+        let mut a = Asm::new("cond_broadcast", &["condition"]);
+        let condition = a.param(0);
+        let (before, waiting) = waiting(&mut a, condition);
+        wake(&mut a, condition, before, waiting);
+        a.finish()
+    })
+}
+
+/// `timeout` is what a wait that may end by itself returns then, 0 if it may not.
+pub fn wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
+    let (lock, unlock) = (mutex_lock(tr), mutex_unlock(tr));
+    let name = format!("cond_wait {timeout}");
+    tr.routine(&name, |_| {
+        let mut a = Asm::new("cond_wait", &["condition", "mutex"]);
+        let (condition, mutex) = (a.param(0), a.param(1));
+        let this = a.reg();
+        a.b.push(Instr::ThreadSelf { dst: this });
+        let fits = a.cmp(CmpOp::Ult, this.into(), THREADS);
+        a.unless(fits, |a| {
+            a.fail(
+                FaultKind::Unsupported,
+                "waiting for a condition variable in a program of more than 32 threads",
+            )
+        });
+        let waits = a.bin(BinOp::Shl, Operand::Const(1), this);
+        let woken = a.bin(BinOp::Shl, waits, THREADS);
+        let both = a.bin(BinOp::Or, waits, woken);
+        update(&mut a, RmwOp::Or, condition, waits);
+        a.call(unlock, &[mutex]);
+        if timeout != 0 {
+            let ends = choose(&mut a);
+            a.when(ends, |a| {
+                a.call(lock, &[mutex]);
+                let before = update(a, RmwOp::AndNot, condition, both);
+                let signalled = a.bin(BinOp::And, before, woken);
+                a.when(signalled, |a| a.give(0));
+                a.give(timeout);
+            });
+        }
+        let now = a.load(condition, 8, ReadMode::Acquire);
+        let signalled = a.bin(BinOp::And, now, woken);
+        // A wait that may end by itself is no deadlock.
+        let reason = if timeout == 0 { BlockReason::Spin } else { BlockReason::Assume };
+        a.unless(signalled, |a| a.block(reason));
+        a.call(lock, &[mutex]);
+        update(&mut a, RmwOp::AndNot, condition, both);
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn timed_out(c11: bool) -> u64 {
+    if c11 { 4 } else { ETIMEDOUT }
+}
+
+/// What is there, and who waits and is not woken yet; returns where that is nobody.
+fn waiting(a: &mut Asm, condition: Operand) -> (Operand, Operand) {
+    let before = a.load(condition, 8, ReadMode::Relaxed);
+    let all = a.bin(BinOp::And, before, 0xffff_ffff);
+    let woken = a.bin(BinOp::LShr, before, THREADS);
+    let waiting = a.bin(BinOp::Xor, all, woken);
+    a.unless(waiting, |a| a.give(0));
+    (before, waiting)
+}
+
+/// Wakes `chosen`, of those that waited as `before` says. If that has changed since, the execution in which
+/// the newer state was read at once is the same.
+fn wake(a: &mut Asm, condition: Operand, before: Operand, chosen: Operand) {
+    let woken = a.bin(BinOp::Shl, chosen, THREADS);
+    let new = a.bin(BinOp::Or, before, woken);
+    let old = a.reg();
+    a.b.push(Instr::Cas {
+        dst: old,
+        address: condition,
+        expected: before,
+        new,
+        size: 8,
+        read: ReadMode::Relaxed,
+        write: WriteMode::Release,
+        failure: ReadMode::Relaxed,
+        weak: false,
+        kind: RmwKind::Amo,
+    });
+    let other = a.cmp(CmpOp::Ne, old.into(), before);
+    a.when(other, |a| a.block(BlockReason::Assume));
+    a.give(0);
+}
+
+/// Leaves one bit of a register, any of them.
+fn choose_one(a: &mut Asm, set: Operand) {
+    let Operand::Reg(dst) = set else { unreachable!("a register") };
+    let (head, body, take, end) = (a.b.label(), a.b.label(), a.b.label(), a.b.label());
+    a.b.bind(head);
+    let others = without_first(a, set);
+    a.b.branch(others, body, end);
+    a.b.bind(body);
+    let passes = choose(a);
+    let next = a.b.label();
+    a.b.branch(passes, next, take);
+    a.b.bind(next);
+    a.b.push(Instr::Move { dst, src: others });
+    a.b.jump(head);
+    a.b.bind(take);
+    let first = a.bin(BinOp::Xor, set, others);
+    a.b.push(Instr::Move { dst, src: first });
+    a.b.bind(end);
+}
+
+fn without_first(a: &mut Asm, set: Operand) -> Operand {
+    let less = a.bin(BinOp::Sub, set, 1);
+    a.bin(BinOp::And, set, less)
+}
+
+fn choose(a: &mut Asm) -> Operand {
+    let dst = a.reg();
+    a.b.push(Instr::Nondet { dst, options: 2 });
+    dst.into()
+}
+
+/// Changes both sets; what they were.
+fn update(a: &mut Asm, op: RmwOp, address: Operand, operand: Operand) -> Operand {
+    let dst = a.reg();
+    let (read, write) = (ReadMode::Relaxed, WriteMode::Relaxed);
+    a.b.push(Instr::Rmw { dst, op, address, operand, size: 8, read, write, kind: RmwKind::Amo });
+    dst.into()
+}
