@@ -84,7 +84,7 @@ impl EventStructure {
         }
         for &(read, write) in rmw {
             match events[write].label.rmw() {
-                RmwKind::Exclusive => structure.lxsx.insert(read, write),
+                RmwKind::Exclusive | RmwKind::Loop => structure.lxsx.insert(read, write),
                 _ => structure.amo.insert(read, write),
             }
         }

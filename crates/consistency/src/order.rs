@@ -219,7 +219,7 @@ impl Scan<'_> {
                     matches!(this.label, Label::Read { mode: ReadMode::Acquire | ReadMode::SeqCst, .. });
                 let both = !open
                     && self.releases(event)
-                    && event.label.rmw() != RmwKind::Exclusive
+                    && !matches!(event.label.rmw(), RmwKind::Exclusive | RmwKind::Loop)
                     && event.pair.is_some()
                     && matches!(
                         partial.graph.event(event.pair).label,

@@ -80,6 +80,8 @@ pub enum RmwKind {
     Failed,
     /// Load-linked / store-conditional: `LDXR`/`STXR`, `lwarx`/`stwcx.`, `lr`/`sc`.
     Exclusive,
+    /// The last round of a loop of such a pair: both halves, one right after the other.
+    Loop,
     /// The operations of a lock, as one cell: lock reads and writes it, unlock writes it.
     Lock(LockKind),
 }

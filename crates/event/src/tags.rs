@@ -37,14 +37,14 @@ pub fn tags(dialect: Dialect, label: &Label, initial: bool) -> Tags {
         Dialect::Ppc | Dialect::X86 => {}
     }
     match label.rmw() {
-        RmwKind::Exclusive => tags.extend_from_slice(&["EX", "LXSX"]),
+        RmwKind::Exclusive | RmwKind::Loop => tags.extend_from_slice(&["EX", "LXSX"]),
         RmwKind::Amo | RmwKind::AmoNoReturn if dialect != Dialect::C => tags.extend_from_slice(&["X", "AMO"]),
         _ => {}
     }
     if dialect == Dialect::C && matches!(label.rmw(), RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Failed) {
         tags.push("RMW");
     }
-    if dialect == Dialect::Ppc && label.rmw() == RmwKind::Exclusive {
+    if dialect == Dialect::Ppc && matches!(label.rmw(), RmwKind::Exclusive | RmwKind::Loop) {
         tags.push("X");
     }
     if label.rmw() == RmwKind::AmoNoReturn {

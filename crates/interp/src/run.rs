@@ -236,10 +236,12 @@ impl<'p> Interpreter<'p> {
                 let width = Width::of_bytes(access.size);
                 let answer = width.truncate(answer);
                 let (mode, rmw) = match self.current(state) {
-                    Instr::Cas { expected, read, failure, .. } => {
+                    Instr::Cas { expected, read, failure, kind, .. } => {
                         let equal = width.truncate(value(state, *expected)) == answer;
                         match equal {
                             true => (*read, rmw),
+                            // A load-linked without its store.
+                            false if *kind == RmwKind::Loop => (*failure, RmwKind::Exclusive),
                             // It may still write the old value back.
                             false if self.picks() => (*failure, rmw),
                             false => (*failure, RmwKind::Failed),
@@ -280,7 +282,9 @@ impl<'p> Interpreter<'p> {
                 state.exclusive = Some((Location(value(state, *address)), *size));
                 finish(state, *dst, Width::of_bytes(*size).truncate(answer), read);
             }
-            Instr::Cas { dst, expected, weak: false, .. } if state.phase != 0 && self.picks() => {
+            Instr::Cas { dst, expected, weak: false, kind, .. }
+                if state.phase != 0 && self.is_arm_cas(*kind) =>
+            {
                 self.deliver_arm_cas(state, *dst, *expected, answer);
             }
             Instr::Rmw { dst, op, operand, size, .. } => match state.phase {
@@ -373,7 +377,7 @@ impl<'p> Interpreter<'p> {
         match self.current(state) {
             Instr::Nondet { .. } => true,
             Instr::StoreExclusive { .. } | Instr::Lock { .. } => state.phase == 0,
-            Instr::Cas { weak, .. } => state.phase == 1 && (*weak || self.picks()),
+            Instr::Cas { weak, kind, .. } => state.phase == 1 && (*weak || self.is_arm_cas(*kind)),
             _ => false,
         }
     }
@@ -381,6 +385,11 @@ impl<'p> Interpreter<'p> {
     /// Whether a choice between values is no data dependency: so in Arm's models.
     fn picks(&self) -> bool {
         self.program.dialect == Dialect::AArch64
+    }
+
+    /// Whether a compare-and-swap is Arm's instruction.
+    fn is_arm_cas(&self, kind: RmwKind) -> bool {
+        self.picks() && kind != RmwKind::Loop
     }
 
     /// Arm's `CAS` after its read leaves two things open, by a choice of 0 or 1: where it succeeds,
@@ -444,7 +453,7 @@ impl<'p> Interpreter<'p> {
                     // The mode depends on the value: `settle` tells the truth once that is known.
                     0 => Request::read(at(state, address, size), read.max(failure), kind, address)
                         .identified_by(expected),
-                    1 if self.picks() => Request::plain(Label::Choice { options: 2, chosen: 0 }),
+                    1 if self.is_arm_cas(kind) => Request::plain(Label::Choice { options: 2, chosen: 0 }),
                     WRITE_BACK if !equal => {
                         Request::write(at(state, address, size), write, kind, state.old, address, None)
                             .using_old(state, true)
@@ -460,7 +469,8 @@ impl<'p> Interpreter<'p> {
                     _ => {
                         let new_value = width.truncate(value(state, new));
                         Request::write(at(state, address, size), write, kind, new_value, address, Some(new))
-                            .on_condition(state, expected, self.picks())
+                            .on_condition(state, expected, self.is_arm_cas(kind))
+                            .after_branch(state, expected, kind == RmwKind::Loop)
                     }
                 }
             }
@@ -739,6 +749,16 @@ impl Request {
         match self {
             Request::Emit(label, sources) if tracked => {
                 Request::Emit(label, Sources { condition: Some((expected, state.old_event)), ..sources })
+            }
+            other => other,
+        }
+    }
+
+    /// The write comes after a branch that compares the value just read with `expected`.
+    fn after_branch(self, state: &ThreadState, expected: Operand, is: bool) -> Request {
+        match self {
+            Request::Emit(label, sources) if is => {
+                Request::Emit(label, Sources { branch: Some((expected, state.old_event)), ..sources })
             }
             other => other,
         }

@@ -37,6 +37,8 @@ pub(crate) struct Sources {
     /// What decided whether the event happens, beside the branches: the comparison of a
     /// compare-and-swap, and the read that it compares.
     pub condition: Option<(Operand, u32)>,
+    /// The same where the comparison is a branch.
+    pub branch: Option<(Operand, u32)>,
     /// What the kind of the event hangs on, beside the value that it reads.
     pub identity: Option<Operand>,
 }
@@ -68,7 +70,12 @@ impl Taint {
             data.pick(&DepSet::single(read));
         }
         let addr = self.of(base, sources.address.as_slice());
-        self.emitted = Dependencies { addr, data, ctrl: self.ctrl.clone() };
+        let mut ctrl = self.ctrl.clone();
+        if let Some((operand, read)) = sources.branch {
+            ctrl.union_with(&self.of(base, &[operand]));
+            ctrl.insert(read);
+        }
+        self.emitted = Dependencies { addr, data, ctrl };
         self.identity = self.of(base, sources.identity.as_slice());
     }
 

@@ -85,7 +85,9 @@ fn replay(args: &Args, witness: &Value) -> Result<Vec<Shown>, String> {
         clang: None,
         entry: witness["entry"].as_str().unwrap_or("main").to_string(),
     };
-    let mut program = llvm::load(&files, &options).map_err(|error| error.to_string())?;
+    let program = llvm::load(&files, &options).map_err(|error| error.to_string())?;
+    let model = witness["model"].as_str().unwrap_or_default().parse()?;
+    let mut program = super::verify::machine::compile(program, model)?;
     let cuts: Vec<Vec<Split>> = serde_json::from_value(witness["cuts"].clone()).unwrap_or_default();
     for split in cuts {
         if split.iter().any(|split| !program.can_split(split.function, split.at)) {

@@ -4,6 +4,7 @@ mod budget;
 mod drive;
 mod guard;
 mod input;
+pub mod machine;
 mod search;
 
 use crate::options::{Format, Options};
@@ -129,8 +130,9 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 fn verify(args: &Args) -> Result<Answer, String> {
     crate::interrupt::watch();
     let start = Instant::now();
-    let Input { mut program, test, model: own } = input::load(args)?;
+    let Input { program, test, model: own } = input::load(args)?;
     let model = model(args, own)?;
+    let mut program = machine::compile(program, model)?;
     let frontend = start.elapsed();
     let mut equivalence = args.equivalence.into();
     let mut cuts = drive::cuts(args.checkpoint.as_deref());
@@ -273,8 +275,9 @@ impl std::fmt::Display for Failure {
 
 /// How many executions to expect.
 fn estimate(args: &Args, options: &Options) -> Result<(), String> {
-    let Input { mut program, model: own, .. } = input::load(args)?;
+    let Input { program, model: own, .. } = input::load(args)?;
     let model = model(args, own)?;
+    let mut program = machine::compile(program, model)?;
     let settings = porf_explore::Options { unroll: args.unroll, ..Default::default() };
     let (mean, error) = loop {
         match porf_explore::estimate(&program, model, args.equivalence.into(), &settings, 10_000) {
