@@ -48,9 +48,38 @@ pub struct StackFrame {
 }
 
 impl Trace {
-    /// The events that `wanted` are made from: what comes before them in porf, and they themselves.
-    pub fn before<'g>(graph: &'g ExecutionGraph, wanted: &'g [Ev]) -> impl Fn(Ev) -> bool + 'g {
-        move |event: Ev| wanted.iter().any(|last| graph.in_prefix(event, *last))
+    /// The events that `wanted` are made from: what comes before them in porf, and they themselves. Clocks
+    /// are not asked: not every search keeps them.
+    pub fn before<'g>(graph: &'g ExecutionGraph, wanted: &[Ev]) -> impl Fn(Ev) -> bool + use<'g> {
+        // How many events of each thread are before.
+        let mut lengths = vec![0; graph.threads().len()];
+        let mut work = wanted.to_vec();
+        while let Some(last) = work.pop() {
+            if !last.is_some() || last == Ev::INIT {
+                continue;
+            }
+            let EventId { thread, index } = graph.event(last).id;
+            let events = graph.thread(thread).events();
+            let known = std::mem::replace(&mut lengths[thread.as_usize()], index + 1);
+            if known > index {
+                lengths[thread.as_usize()] = known;
+                continue;
+            }
+            if known == 0 {
+                work.push(graph.thread(thread).creator);
+            }
+            for &event in events[known as usize..=index as usize].iter().filter(|event| event.is_some()) {
+                match graph.event(event).label {
+                    Label::Read { .. } => work.push(graph.event(event).rf),
+                    Label::Join { child } => work.extend(graph.thread_end(child)),
+                    _ => {}
+                }
+            }
+        }
+        move |event: Ev| {
+            let EventId { thread, index } = graph.event(event).id;
+            lengths.get(thread.as_usize()).is_some_and(|length| index < *length)
+        }
     }
 
     /// How many threads and events the trace of the wanted events has.

@@ -1,5 +1,6 @@
 //! `porf verify FILE`: every execution of a program, and what goes wrong in one.
 
+mod against;
 mod budget;
 mod drive;
 mod guard;
@@ -39,6 +40,9 @@ pub struct Args {
     /// The memory model
     #[arg(long, default_value = DEFAULT_MODEL)]
     model: String,
+    /// Only count the executions that the model allows and this one forbids, and show one
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "html", "sarif"])]
+    against: Option<String>,
     /// When two executions count as the same: they agree on rf and co (mo), or on rf (rf)
     #[arg(long, value_enum, default_value_t = EquivalenceName::Mo)]
     equivalence: EquivalenceName,
@@ -117,6 +121,9 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
                 ExitCode::from(2)
             }
         };
+    }
+    if let Some(against) = &args.against {
+        return against::run(args, against, options);
     }
     match verify(args) {
         Err(message) => {
@@ -222,9 +229,16 @@ fn search(
 /// The model that is asked for, or the one that a litmus test is meant for.
 fn model(args: &Args, own: Option<&str>) -> Result<Model, String> {
     match own {
-        Some(own) if args.model == DEFAULT_MODEL => own.parse(),
-        _ => args.model.parse(),
+        Some(own) if args.model == DEFAULT_MODEL => parse_model(own),
+        _ => parse_model(&args.model),
     }
+}
+
+fn parse_model(name: &str) -> Result<Model, String> {
+    name.parse().map_err(|_| {
+        let known: Vec<&str> = Model::ALL.iter().map(|model| model.name()).collect();
+        format!("no model '{name}' for programs: one of {} (cat files are for porf litmus)", known.join(", "))
+    })
 }
 
 /// The time that all threads of this process have run so far.

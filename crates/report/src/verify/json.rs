@@ -57,6 +57,11 @@ pub fn witness(answer: &Answer) -> Option<Value> {
     }))
 }
 
+/// One execution, as in a violation's `witness`.
+pub fn execution_json(execution: &Trace) -> Value {
+    trace(execution)
+}
+
 fn violation_json(violation: &Violation) -> Value {
     json!({
         "kind": violation.kind.word(),

@@ -9,9 +9,9 @@ mod text;
 
 pub use dot::dot;
 pub use html::html;
-pub use json::{json, witness};
+pub use json::{execution_json, json, witness};
 pub use sarif::sarif;
-pub use text::text;
+pub use text::{execution_text, text};
 
 use crate::names;
 use crate::trace::{StackFrame, Trace};

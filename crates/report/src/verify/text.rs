@@ -6,6 +6,7 @@ use crate::names::is_library;
 use crate::trace::{StackFrame, Trace, TraceEvent};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use porf_event::{EventId, ThreadId};
+use porf_ir::Machine;
 use porf_verdict::{Verdict, Violation};
 use std::fmt::{self, Write};
 
@@ -14,7 +15,12 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
     let mut out = String::new();
     match &answer.verdict {
         Verdict::Safe(coverage) => {
-            let _ = writeln!(out, "safe under {}: {coverage}", answer.model);
+            // A race is an error of the language, not of a machine.
+            let races = match Machine::of_model(&answer.model) {
+                Some(_) => "; data races are not looked for",
+                None => "",
+            };
+            let _ = writeln!(out, "safe under {}: {coverage}{races}", answer.model);
         }
         Verdict::Inconclusive(limit) => {
             let _ = writeln!(out, "inconclusive under {}: {limit}", answer.model);
@@ -41,6 +47,13 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
         answer.seconds.frontend,
         answer.seconds.explore
     );
+    out
+}
+
+/// One execution, a column per thread.
+pub fn execution_text(trace: &Trace, width: usize) -> String {
+    let mut out = String::new();
+    columns(&mut out, trace, &[], width);
     out
 }
 
