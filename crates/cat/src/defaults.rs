@@ -45,6 +45,7 @@ pub const EMPTY_RELATIONS: &[&str] = &[
     "addr",
     "data",
     "ctrl",
+    "casdep",
     "amo",
     "lxsx",
     "depend",

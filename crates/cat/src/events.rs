@@ -29,6 +29,7 @@ pub struct EventStructure {
     pick_addr: Relation,
     pick_data: Relation,
     pick_ctrl: Relation,
+    casdep: Relation,
     amo: Relation,
     lxsx: Relation,
     /// What each event reads or writes.
@@ -53,6 +54,7 @@ impl EventStructure {
             pick_addr: empty.clone(),
             pick_data: empty.clone(),
             pick_ctrl: empty.clone(),
+            casdep: empty.clone(),
             amo: empty.clone(),
             lxsx: empty,
             values: events.iter().map(|event| event.label.value()).collect(),
@@ -127,6 +129,9 @@ impl EventStructure {
             (&dependencies.data, &mut self.data, &mut self.pick_data),
             (&dependencies.ctrl, &mut self.ctrl, &mut self.pick_ctrl),
         ];
+        dependencies.cas.iter().chain(dependencies.cas.picks()).filter_map(find).for_each(|source| {
+            self.casdep.insert(source, number);
+        });
         for (set, relation, pick) in kinds {
             for source in set.iter().filter_map(find) {
                 relation.insert(source, number);
@@ -157,7 +162,7 @@ impl Structure for EventStructure {
     }
 
     fn kind(&self, name: &str) -> Option<Kind> {
-        const RELATIONS: [&str; 14] = [
+        const RELATIONS: [&str; 15] = [
             "po",
             "loc",
             "int",
@@ -168,6 +173,7 @@ impl Structure for EventStructure {
             "pick-addr-dep",
             "pick-data-dep",
             "pick-ctrl-dep",
+            "casdep",
             "amo",
             "lxsx",
             "rmw",
@@ -196,6 +202,7 @@ impl Structure for EventStructure {
             "pick-addr-dep" => self.pick_addr.clone(),
             "pick-data-dep" => self.pick_data.clone(),
             "pick-ctrl-dep" => self.pick_ctrl.clone(),
+            "casdep" => self.casdep.clone(),
             "amo" => self.amo.clone(),
             "lxsx" => self.lxsx.clone(),
             "same-value" => Relation::filter(self.len, |a, b| {

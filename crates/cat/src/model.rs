@@ -258,7 +258,7 @@ struct Nominal;
 const BASE_SETS: &[&str] = &["R", "W", "M", "IW"];
 const BASE_RELATIONS: &[&str] = &["po", "loc", "int", "ext", "same-value"];
 const DEPENDENCIES: &[&str] =
-    &["addr", "data", "ctrl", "pick-addr-dep", "pick-data-dep", "pick-ctrl-dep", "pick-dep"];
+    &["addr", "data", "ctrl", "casdep", "pick-addr-dep", "pick-data-dep", "pick-ctrl-dep", "pick-dep"];
 
 impl Structure for Nominal {
     fn len(&self) -> usize {

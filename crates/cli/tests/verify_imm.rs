@@ -53,12 +53,34 @@ fn races_are_found() {
     check("race", program, "imm", 1);
 }
 
+/// Publication of an object: the reader sees it whole.
 #[test]
-fn allocated_memory_is_refused() {
-    let program = "#include <stdlib.h>\n#include <pthread.h>\nint *volatile shared;\n\
-         void *p(void *u) { int *q = shared; if (q) *q = 1; return 0; }\n\
-         int main(void) { pthread_t s; pthread_create(&s, 0, p, 0); shared = malloc(4); pthread_join(s, 0); }\n";
-    let text = check("malloc", program, "imm", 2);
+fn allocated_memory() {
+    let program = |before: &str, order: &str| {
+        format!(
+            "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\
+             int *_Atomic shared; atomic_int z;\n\
+             void *p(void *u) {{ int *q = malloc(sizeof *q); *q = 1; {before}\n\
+               atomic_store_explicit(&shared, q, {order}); return 0; }}\n\
+             void *r(void *u) {{ int *q = atomic_load_explicit(&shared, memory_order_acquire);\n\
+               if (q) assert(*q == 1);\n\
+               atomic_store_explicit(&z, 1, memory_order_relaxed); return 0; }}\n\
+             int main(void) {{ pthread_t s, t; pthread_create(&s, 0, p, 0); pthread_create(&t, 0, r, 0);\n\
+               pthread_join(s, 0); pthread_join(t, 0); }}\n"
+        )
+    };
+    check("object", &program("", "memory_order_release"), "imm", 0);
+    check("object-race", &program("", "memory_order_relaxed"), "imm", 1);
+}
+
+/// The search for load buffering cannot follow allocations: it says so.
+#[test]
+fn load_buffering_with_allocated_memory_is_refused() {
+    let program = load_buffering("1", "1")
+        .replace("assert(!(a == 1 && b == 1));", "")
+        .replace("int r = atomic_load_explicit(&x", "free(malloc(1)); int r = atomic_load_explicit(&x")
+        .replace("#include <assert.h>", "#include <stdlib.h>");
+    let text = check("lb-malloc", &program, "imm", 2);
     assert!(text.contains("allocated memory"), "{text}");
 }
 

@@ -10,7 +10,7 @@ use porf_event::{
     Access, ArmDomain, ArmKind, DepSet, Dependencies, Dialect, EventId, FenceMode, Label, Location, RmwKind,
     RwSet, ThreadId, WriteMode,
 };
-use porf_graph::{Ev, Links, Loc, Need, Partial};
+use porf_graph::{Ev, Linked, Loc, Need};
 use porf_relation::Relation;
 
 pub struct Cat<'m> {
@@ -26,8 +26,8 @@ impl<'m> Cat<'m> {
         Cat { evaluator: Evaluator::new(model), dialect, architecture }
     }
 
-    fn outcome(&mut self, partial: &Partial, initial: Initial<'_>) -> Result<Outcome, Diagnostic> {
-        let events = Events::new(partial, initial, self.dialect);
+    fn outcome(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Outcome, Diagnostic> {
+        let events = Events::new(linked, initial, self.dialect);
         let views: Vec<EventView<'_>> = events
             .list
             .iter()
@@ -44,7 +44,7 @@ impl<'m> Cat<'m> {
         if !self.evaluator.bind(&structure)? {
             return Ok(Outcome::default());
         }
-        let (rf, co) = events.relations(partial);
+        let (rf, co) = events.relations(linked);
         if !self.evaluator.set_rf(&rf)? {
             return Ok(Outcome::default());
         }
@@ -60,15 +60,15 @@ impl Checker for Cat<'_> {
 
     fn consistent(
         &mut self,
-        partial: &Partial,
+        linked: &impl Linked,
         initial: Initial<'_>,
         _changed: Ev,
     ) -> Result<bool, Diagnostic> {
-        Ok(self.outcome(partial, initial)?.is_consistent())
+        Ok(self.outcome(linked, initial)?.is_consistent())
     }
 
-    fn flags(&mut self, partial: &Partial, initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
-        let outcome = self.outcome(partial, initial)?;
+    fn flags(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
+        let outcome = self.outcome(linked, initial)?;
         let mut flags =
             if outcome.flags == 0 { Vec::new() } else { self.evaluator.flag_names(outcome.flags) };
         if outcome.undefined {
@@ -98,8 +98,8 @@ struct Listed {
 }
 
 impl Events {
-    fn new(partial: &Partial, initial: Initial<'_>, dialect: Dialect) -> Events {
-        let graph = &partial.graph;
+    fn new(linked: &impl Linked, initial: Initial<'_>, dialect: Dialect) -> Events {
+        let graph = linked.graph();
         let mut events = Events {
             list: Vec::with_capacity(graph.len() + graph.location_count()),
             rmw: Vec::new(),
@@ -140,16 +140,16 @@ impl Events {
                 events.list.push(Listed {
                     id: event.id,
                     label,
-                    dependencies: Some(dependencies(partial, partial.links(ev))),
+                    dependencies: Some(dependencies(linked, ev)),
                 });
             }
         }
-        events.order = events.between_threads(partial);
+        events.order = events.between_threads(linked);
         events
     }
 
-    fn between_threads(&self, partial: &Partial) -> Vec<(usize, usize)> {
-        let graph = &partial.graph;
+    fn between_threads(&self, linked: &impl Linked) -> Vec<(usize, usize)> {
+        let graph = linked.graph();
         let number = |ev: Ev| self.numbers[ev.as_usize()];
         let listed = |ev: &Ev| number(*ev) != usize::MAX;
         let mut order = Vec::new();
@@ -171,8 +171,8 @@ impl Events {
         order
     }
 
-    fn relations(&self, partial: &Partial) -> (Relation, Relation) {
-        let graph = &partial.graph;
+    fn relations(&self, linked: &impl Linked) -> (Relation, Relation) {
+        let graph = linked.graph();
         let mut rf = Relation::empty(self.list.len());
         let mut co = Relation::empty(self.list.len());
         for ev in graph.all() {
@@ -209,11 +209,11 @@ fn full_fence(dialect: Dialect) -> FenceMode {
     }
 }
 
-fn dependencies(partial: &Partial, links: &Links) -> Dependencies {
+fn dependencies(linked: &impl Linked, ev: Ev) -> Dependencies {
     let of = |kind: u8, pick: u8| {
-        let index = |need: &Need| partial.graph.event(need.event).id.index;
-        let mut set: DepSet = links.needs.iter().filter(|need| need.is(kind)).map(index).collect();
-        let picks: DepSet = links.needs.iter().filter(|need| need.is(pick)).map(index).collect();
+        let index = |need: Need| linked.graph().event(need.event).id.index;
+        let mut set: DepSet = linked.needs(ev).filter(|need| need.is(kind)).map(index).collect();
+        let picks: DepSet = linked.needs(ev).filter(|need| need.is(pick)).map(index).collect();
         set.pick(&picks);
         set
     };
@@ -221,5 +221,6 @@ fn dependencies(partial: &Partial, links: &Links) -> Dependencies {
         addr: of(Need::ADDR, Need::PICK_ADDR),
         data: of(Need::DATA, Need::PICK_DATA),
         ctrl: of(Need::CTRL, Need::PICK_CTRL),
+        cas: of(Need::CAS, 0),
     }
 }

@@ -4,7 +4,7 @@
 use crate::order::Architecture;
 use porf_cat::Diagnostic;
 use porf_event::Value;
-use porf_graph::{Ev, Loc, Partial};
+use porf_graph::{Ev, Linked, Loc};
 
 /// The initial contents of a location: its size in bytes and its value.
 pub type Initial<'i> = &'i dyn Fn(Loc) -> (u8, Value);
@@ -25,18 +25,18 @@ pub trait Checker {
     /// was before `changed` came, or before the reads of `changed` took their value from it.
     fn consistent(
         &mut self,
-        partial: &Partial,
+        linked: &impl Linked,
         initial: Initial<'_>,
         changed: Ev,
     ) -> Result<bool, Diagnostic>;
 
     /// Two accesses of a consistent graph that race, where the model has races and looks for them.
-    fn race(&mut self, _partial: &Partial) -> Option<(Ev, Ev)> {
+    fn race(&mut self, _: &impl Linked) -> Option<(Ev, Ev)> {
         None
     }
 
     /// What the model says of a consistent graph, beside that.
-    fn flags(&mut self, _partial: &Partial, _initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
+    fn flags(&mut self, _: &impl Linked, _initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
         Ok(Vec::new())
     }
 }

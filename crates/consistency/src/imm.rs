@@ -1,8 +1,7 @@
 //! IMM, the intermediate memory model, over bit rows.
 //!
-//! Source: Podkopaev, Lahav, Vafeiadis, "Bridging the gap between programming languages and hardware weak
-//! memory models", POPL 2019, section 3, in the form of `models/imm.cat`, whose names are used here;
-//! `tests/weave.rs` of `porf-explore` holds the two together.
+//! Source: the papers that `models/imm.cat` names; its names are used here, and `tests/weave.rs` of
+//! `porf-explore` holds the two together.
 //!
 //! Creation and joining of threads are part of po, and order as fences do.
 //! Limits: graphs of at most 128 events; larger ones are refused.
@@ -10,10 +9,11 @@
 //! dependencies where there is synchronisation or forwarding.
 
 use crate::checker::{Checker, Initial};
+use crate::imm_mo::{DEPS, is_exclusive_read};
 use crate::order::Architecture;
 use porf_cat::{Diagnostic, Span};
 use porf_event::{FenceMode, Label, ReadMode, WriteMode};
-use porf_graph::{Ev, ExecutionGraph, Loc, Need, Partial};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Need};
 
 /// A set of events, by position less one.
 type Row = u128;
@@ -25,6 +25,12 @@ const MOST: usize = 128;
 pub struct Imm {
     /// For each event: what is before it in po, hb, the global order; what is after it in eco.
     po: Vec<Row>,
+    /// Before it in its own thread.
+    own: Vec<Row>,
+    /// Accesses to the same location.
+    locs: Vec<Row>,
+    /// Before it in po-other;hb.
+    via: Vec<Row>,
     hb: Vec<Row>,
     ar: Vec<Row>,
     eco: Vec<Row>,
@@ -42,6 +48,9 @@ struct Sets {
     release_writes: Row,
     release_fences: Row,
     sc_fences: Row,
+    sc_accesses: Row,
+    /// Rex: reads of read-modify-writes.
+    exclusive_reads: Row,
     /// Writes of read-modify-writes.
     strong: Row,
 }
@@ -51,8 +60,8 @@ impl Checker for Imm {
         Some(Architecture::Imm)
     }
 
-    fn consistent(&mut self, partial: &Partial, _: Initial<'_>, _: Ev) -> Result<bool, Diagnostic> {
-        let graph = &partial.graph;
+    fn consistent(&mut self, linked: &impl Linked, _: Initial<'_>, _: Ev) -> Result<bool, Diagnostic> {
+        let graph = linked.graph();
         if graph.len() > MOST {
             let span = Span { file: "imm".into(), line: 0, column: 0 };
             return Err(Diagnostic::new(&span, format!("executions of more than {MOST} events")));
@@ -68,16 +77,19 @@ impl Checker for Imm {
         if (0..self.hb.len()).any(|e| self.hb[e] & (self.eco[e] | 1 << e) != 0) {
             return Ok(false);
         }
-        self.global(partial);
+        if !self.is_sequential(graph) {
+            return Ok(false);
+        }
+        self.global(linked);
         Ok(is_acyclic(&self.ar))
     }
 
-    fn flags(&mut self, partial: &Partial, _: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
-        Ok(self.race(partial).map(|_| "undefined".to_string()).into_iter().collect())
+    fn flags(&mut self, linked: &impl Linked, _: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
+        Ok(self.race(linked).map(|_| "undefined".to_string()).into_iter().collect())
     }
 
-    fn race(&mut self, partial: &Partial) -> Option<(Ev, Ev)> {
-        let graph = &partial.graph;
+    fn race(&mut self, linked: &impl Linked) -> Option<(Ev, Ev)> {
+        let graph = linked.graph();
         self.classify(graph);
         self.program_order(graph);
         self.happens_before(graph);
@@ -109,11 +121,20 @@ impl Imm {
             match graph.event(ev).label {
                 Label::Read { mode, .. } => {
                     sets.reads |= this;
+                    if mode == ReadMode::SeqCst {
+                        sets.sc_accesses |= this;
+                    }
+                    if is_exclusive_read(graph, ev) {
+                        sets.exclusive_reads |= this;
+                    }
                     if matches!(mode, ReadMode::Acquire | ReadMode::AcquirePc | ReadMode::SeqCst) {
                         sets.acquire_reads |= this;
                     }
                 }
                 Label::Write { mode, .. } => {
+                    if mode == WriteMode::SeqCst {
+                        sets.sc_accesses |= this;
+                    }
                     if matches!(mode, WriteMode::Release | WriteMode::SeqCst) {
                         sets.release_writes |= this;
                     }
@@ -133,13 +154,22 @@ impl Imm {
                         sets.sc_fences |= this;
                     }
                 }
-                Label::Choice { .. } | Label::Block { .. } => {}
+                Label::Choice { .. } | Label::Block { .. } | Label::Alloc { .. } | Label::Free { .. } => {}
                 _ => sets.fences |= this,
             }
         }
     }
 
     fn program_order(&mut self, graph: &ExecutionGraph) {
+        self.own.clear();
+        self.own.resize(graph.len() - 1, 0);
+        for thread in graph.threads() {
+            let mut before = 0;
+            for &ev in thread.events() {
+                self.own[at(ev)] = before;
+                before |= bit(ev);
+            }
+        }
         self.po.clear();
         self.po.resize(graph.len() - 1, 0);
         // Threads are created before they are joined: as many rounds as creations nest.
@@ -172,7 +202,7 @@ impl Imm {
         }
     }
 
-    /// hb = (po | sw)+, sw = release;(rfi | po-loc?;rfe);([Racq] | [R & atomic];po;[Facq]).
+    /// hb = (po | sw)+, sw = release;rf;([Racq] | [R & atomic];po;[Facq]).
     fn happens_before(&mut self, graph: &ExecutionGraph) {
         self.hb.clear();
         self.hb.extend_from_slice(&self.po);
@@ -187,12 +217,7 @@ impl Imm {
             if !event.rf.is_some() || event.rf == Ev::INIT {
                 continue;
             }
-            let mut released = self.released(graph, event.rf);
-            if graph.event(event.rf).id.thread != event.id.thread {
-                for earlier in earlier_writes(graph, event.rf) {
-                    released |= self.released(graph, earlier);
-                }
-            }
+            let released = self.released(graph, event.rf);
             if released == 0 {
                 continue;
             }
@@ -202,7 +227,7 @@ impl Imm {
             }
             if mode.is_atomic() {
                 for fence in rows(acquire_fences) {
-                    if self.po[fence] & bit(read) != 0 {
+                    if self.own[fence] & bit(read) != 0 {
                         self.hb[fence] |= released;
                         synchronises = true;
                     }
@@ -223,7 +248,7 @@ impl Imm {
             if matches!(event.label, Label::Write { mode, .. } if mode.is_atomic()) {
                 for start in std::iter::once(end).chain(earlier_writes(graph, end)) {
                     all |= bit(start) & self.sets.release_writes;
-                    all |= self.po[at(start)] & self.sets.release_fences;
+                    all |= self.own[at(start)] & self.sets.release_fences;
                 }
             }
             if !event.pair.is_some() || !graph.rf(event.pair).is_some() {
@@ -257,9 +282,9 @@ impl Imm {
     }
 
     /// rfe | bob | ppo | detour | psc | [strong];po;[W].
-    fn global(&mut self, partial: &Partial) {
-        let graph = &partial.graph;
-        self.dependencies(partial);
+    fn global(&mut self, linked: &impl Linked) {
+        let graph = linked.graph();
+        self.dependencies(linked);
         self.ar.clear();
         self.ar.resize(graph.len() - 1, 0);
         let sets = self.sets;
@@ -296,9 +321,9 @@ impl Imm {
         self.psc();
     }
 
-    /// For each event, what is before it in (data | ctrl | addr;po? | rmw | rfi)+.
-    fn dependencies(&mut self, partial: &Partial) {
-        let graph = &partial.graph;
+    /// For each event, what is before it in (data | ctrl | addr;po? | casdep | [Rex];po | rfi)+.
+    fn dependencies(&mut self, linked: &impl Linked) {
+        let graph = linked.graph();
         self.deps.clear();
         self.deps.resize(graph.len() - 1, 0);
         let mut forwards = false;
@@ -306,17 +331,14 @@ impl Imm {
             let mut addresses = 0;
             for &ev in thread.events() {
                 let event = graph.event(ev);
-                let mut row = addresses;
-                for need in &partial.links(ev).needs {
-                    if need.is(Need::ADDR | Need::DATA | Need::CTRL) {
+                let mut row = addresses | self.own[at(ev)] & self.sets.exclusive_reads;
+                for need in linked.needs(ev) {
+                    if need.is(DEPS) {
                         row |= bit(need.event);
                     }
                     if need.is(Need::ADDR) {
                         addresses |= bit(need.event);
                     }
-                }
-                if event.pair.is_some() {
-                    row |= bit(event.pair);
                 }
                 if event.rf.is_some()
                     && event.rf != Ev::INIT
@@ -328,23 +350,84 @@ impl Imm {
                 self.deps[at(ev)] = row;
             }
         }
-        // Only a write that is read again, by its own thread, passes a dependency on.
-        if forwards {
+        // A write that is read again, by its own thread, and what a comparison hangs on are passed on.
+        if forwards || self.sets.exclusive_reads != 0 {
             close(&mut self.deps);
         }
+    }
+
+    /// RC11's axiom for SC events: acyclic psc-base | psc-fence.
+    fn is_sequential(&mut self, graph: &ExecutionGraph) -> bool {
+        let sc = self.sets.sc_accesses | self.sets.sc_fences;
+        if sc & (sc.wrapping_sub(1)) == 0 {
+            return true;
+        }
+        self.locations(graph);
+        self.via.clear();
+        for middle in 0..self.hb.len() {
+            let first = |row, first: usize| row | self.po[first] & !self.locs[first];
+            self.via.push(rows(self.hb[middle]).fold(0, first));
+        }
+        self.ar.clear();
+        self.ar.resize(graph.len() - 1, 0);
+        for last in rows(sc) {
+            let is_fence = self.sets.sc_fences >> last & 1 == 1;
+            // What ends scb, and what begins it.
+            let ends = 1 << last | if is_fence { self.hb[last] } else { 0 };
+            let begins = rows(ends).fold(0, |row, end| row | self.scb(graph, end));
+            let mut row = begins & sc;
+            for begin in rows(begins) {
+                row |= self.hb[begin] & self.sets.sc_fences;
+            }
+            if is_fence {
+                row |= self.hb[last] & self.sets.sc_fences | self.psc_to(last);
+            }
+            self.ar[last] = row;
+        }
+        is_acyclic(&self.ar)
+    }
+
+    fn locations(&mut self, graph: &ExecutionGraph) {
+        let mut accesses = vec![0; graph.location_count()];
+        let access = |ev: &Ev| graph.event(*ev).loc != Loc::NONE;
+        for ev in graph.all().filter(access) {
+            accesses[graph.event(ev).loc.as_usize()] |= bit(ev);
+        }
+        self.locs.clear();
+        self.locs.extend(graph.all().map(|ev| match graph.event(ev).loc {
+            Loc::NONE => 0,
+            loc => accesses[loc.as_usize()],
+        }));
+    }
+
+    /// What is before an event in scb = po | po-other;hb;po-other | hb & loc | co | fr.
+    fn scb(&self, graph: &ExecutionGraph, end: usize) -> Row {
+        let mut row = self.po[end] | self.hb[end] & self.locs[end];
+        for middle in rows(self.po[end] & !self.locs[end]) {
+            row |= self.via[middle];
+        }
+        let event = graph.event(Ev(end as u32 + 1));
+        if event.label.is_write() && event.co != ExecutionGraph::UNPLACED {
+            let earlier = &graph.co(event.loc)[..event.co as usize - 1];
+            for &write in [Ev::INIT].iter().chain(earlier) {
+                row |= if write == Ev::INIT { 0 } else { bit(write) };
+                row |= graph.readers(write, event.loc).fold(0, |row, read| row | bit(read));
+            }
+        }
+        row
     }
 
     /// psc = [Fsc];hb;eco;hb;[Fsc].
     fn psc(&mut self) {
         for last in rows(self.sets.sc_fences) {
-            let mut first = 0;
-            for y in 0..self.hb.len() {
-                if self.eco[y] & self.hb[last] != 0 {
-                    first |= self.hb[y] & self.sets.sc_fences;
-                }
-            }
+            let first = self.psc_to(last);
             self.ar[last] |= first;
         }
+    }
+
+    fn psc_to(&self, last: usize) -> Row {
+        let first = (0..self.hb.len()).filter(|&y| self.eco[y] & self.hb[last] != 0);
+        first.fold(0, |row, y| row | self.hb[y]) & self.sets.sc_fences
     }
 }
 

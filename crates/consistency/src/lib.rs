@@ -20,6 +20,7 @@ mod checker;
 mod closure;
 mod hb;
 mod imm;
+mod imm_mo;
 mod mo;
 mod mo_search;
 mod order;
@@ -35,6 +36,7 @@ pub use checker::{Checker, Initial};
 pub use closure::{Closure, Pso, Sc, Sra, Tso};
 pub use hb::{HappensBefore, Porf, Rc11Hb};
 pub use imm::Imm;
+pub use imm_mo::{ImmSc, ImmWeak, is_exclusive_read};
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
 pub use order::Architecture;
 pub use race::{has_race, race};
@@ -42,7 +44,7 @@ pub use rf_sc::RfSc;
 pub use weak::WeakMo;
 pub use writes_before::Rf;
 
-use porf_graph::{Ev, ExecutionGraph, Loc};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
 
 /// A memory model together with an equivalence of executions.
 pub trait MemoryModel {
@@ -50,6 +52,9 @@ pub trait MemoryModel {
     type Hb: HappensBefore;
     /// Whether executions that differ only in co are different.
     const SEES_CO: bool;
+    /// Of a model that does not keep program order: what it keeps. Executions in which po | rf has no
+    /// cycle are searched for as with other models.
+    const ARCHITECTURE: Option<Architecture> = None;
 
     /// Appends the writes that `read`, the newest of its thread and without a source, may read from.
     /// Its clocks are not set: they are those of what is before it.
@@ -63,7 +68,7 @@ pub trait MemoryModel {
 
     /// Whether the graph is consistent now that `event` has its source or place, which came from one
     /// of the above: for what those cannot know.
-    fn allows(&mut self, _graph: &ExecutionGraph, _event: Ev) -> bool {
+    fn allows(&mut self, _linked: &impl Linked, _event: Ev) -> bool {
         true
     }
 

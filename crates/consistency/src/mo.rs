@@ -4,21 +4,23 @@
 //! that the event must not be before (its *floor*). The canonical choice is the co-last one.
 
 use crate::hb::{HappensBefore, Porf, Rc11Hb};
+use crate::order::Architecture;
 use crate::{MemoryModel, psc};
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph, Loc};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
 use std::marker::PhantomData;
 
 /// A model whose choices are the upper part of co.
 pub trait Floor: Default {
     type Hb: HappensBefore;
+    const ARCHITECTURE: Option<Architecture> = None;
 
     /// The greatest place in co that a read must not read from before, or a write be placed before.
     fn floor(&mut self, graph: &ExecutionGraph, event: Ev) -> u32;
 
     /// What the floor cannot tell.
     #[inline]
-    fn allows(&mut self, _graph: &ExecutionGraph, _event: Ev) -> bool {
+    fn allows(&mut self, _linked: &impl Linked, _event: Ev) -> bool {
         true
     }
 }
@@ -30,6 +32,7 @@ pub struct Mo<F>(F);
 impl<F: Floor> MemoryModel for Mo<F> {
     type Hb = F::Hb;
     const SEES_CO: bool = true;
+    const ARCHITECTURE: Option<Architecture> = F::ARCHITECTURE;
 
     #[inline]
     fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
@@ -67,8 +70,8 @@ impl<F: Floor> MemoryModel for Mo<F> {
     }
 
     #[inline]
-    fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
-        self.0.allows(graph, event)
+    fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
+        self.0.allows(linked, event)
     }
 
     fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
@@ -134,8 +137,8 @@ impl Floor for Rc11 {
     }
 
     #[inline]
-    fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
-        self.psc.allows(graph, event)
+    fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
+        self.psc.allows(linked.graph(), event)
     }
 }
 

@@ -7,7 +7,7 @@
 //! `tests/weave.rs` of `porf-explore` holds the search that uses it to brute force.
 
 use porf_event::{ArmKind, FenceMode, Label, LockKind, ReadMode, RmwKind, RwSet, WriteMode};
-use porf_graph::{Ev, Event, Need, Partial};
+use porf_graph::{Ev, Event, Linked, Need};
 
 /// A model whose static order is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +35,8 @@ impl Architecture {
 
     /// Calls `found` with events that are ordered before `event`; those that it depends on are left out.
     /// What a compare-and-swap orders because it succeeds, or fails, does not count.
-    pub fn before(self, partial: &Partial, event: Ev, found: &mut dyn FnMut(Ev)) {
-        let graph = &partial.graph;
+    pub fn before(self, linked: &impl Linked, event: Ev, found: &mut dyn FnMut(Ev)) {
+        let graph = linked.graph();
         let this = graph.event(event);
         if !matches!(this.label, Label::Read { .. } | Label::Write { .. }) {
             return;
@@ -45,7 +45,7 @@ impl Architecture {
         // An AMO is one operation on RISC-V: what is before its write is before its read.
         let write = match (self, this.label.rmw()) {
             (Architecture::Riscv, RmwKind::Amo | RmwKind::AmoNoReturn) if this.label.is_read() => {
-                partial.write_of(event).map(|write| *graph.event(write))
+                graph.write_of(event).map(|write| *graph.event(write))
             }
             _ => None,
         };
@@ -60,7 +60,7 @@ impl Architecture {
             atomic: false,
         };
         for &ev in earlier.iter().rev() {
-            scan.step(partial, ev, found);
+            scan.step(linked, ev, found);
         }
     }
 }
@@ -81,9 +81,9 @@ struct Scan<'g> {
 }
 
 impl Scan<'_> {
-    fn step(&mut self, partial: &Partial, ev: Ev, found: &mut dyn FnMut(Ev)) {
-        let event = partial.graph.event(ev);
-        if !self.is_certain(partial, ev) {
+    fn step(&mut self, linked: &impl Linked, ev: Ev, found: &mut dyn FnMut(Ev)) {
+        let event = linked.graph().event(ev);
+        if !self.is_certain(linked, ev) {
             return;
         }
         match event.label {
@@ -95,7 +95,7 @@ impl Scan<'_> {
                 self.reads |= reads;
                 self.writes |= writes;
                 if matches!(mode, FenceMode::Isb | FenceMode::Isync) {
-                    self.instruction_barrier(partial, ev, found);
+                    self.instruction_barrier(linked, ev, found);
                 }
             }
             Label::Read { .. } | Label::Write { .. } => {
@@ -106,12 +106,12 @@ impl Scan<'_> {
                     _ => self.writes,
                 };
                 let halves = std::iter::once(self.this).chain(&self.write);
-                let fenced = fenced && self.sees(partial, ev);
-                if fenced || halves.into_iter().any(|half| self.orders(partial, ev, half)) {
+                let fenced = fenced && self.sees(linked, ev);
+                if fenced || halves.into_iter().any(|half| self.orders(linked, ev, half)) {
                     found(ev);
                 }
                 if self.keeps_addresses() && self.this.label.is_write() {
-                    of_kind(partial, ev, Need::ADDR | Need::PICK_ADDR, found);
+                    of_kind(linked, ev, Need::ADDR | Need::PICK_ADDR, found);
                 }
                 self.linux_atomics(event);
             }
@@ -121,10 +121,9 @@ impl Scan<'_> {
 
     /// Whether an earlier event is there whenever the event is: what is inside of an `if` that is over
     /// may not be there, and what it orders does not count.
-    fn is_certain(&self, partial: &Partial, ev: Ev) -> bool {
-        let ours = &partial.links(self.event).needs;
-        let mut control = partial.links(ev).needs.iter().filter(|need| need.is(Need::CTRL));
-        control.all(|need| ours.iter().any(|our| our.event == need.event))
+    fn is_certain(&self, linked: &impl Linked, ev: Ev) -> bool {
+        let mut control = linked.needs(ev).filter(|need| need.is(Need::CTRL));
+        control.all(|need| linked.needs(self.event).any(|our| our.event == need.event))
     }
 
     /// Which earlier accesses a fence orders before the event.
@@ -173,13 +172,12 @@ impl Scan<'_> {
 
     /// Linux: nothing is ordered after a plain access or before a plain read, and a plain write only as
     /// long as it does not pass on what a plain or unordered read gave it.
-    fn sees(&self, partial: &Partial, ev: Ev) -> bool {
-        let event = partial.graph.event(ev);
+    fn sees(&self, linked: &impl Linked, ev: Ev) -> bool {
+        let event = linked.graph().event(ev);
         self.arch != Architecture::Lkmm
             || is_marked(self.this)
                 && (is_marked(event)
-                    || event.label.is_write()
-                        && !partial.links(ev).needs.iter().any(|need| need.is(Need::DATA)))
+                    || event.label.is_write() && !linked.needs(ev).any(|need| need.is(Need::DATA)))
     }
 
     fn linux_atomics(&mut self, event: &Event) {
@@ -202,10 +200,10 @@ impl Scan<'_> {
     }
 
     /// Whether an earlier access is ordered before `this` by what the two are.
-    fn orders(&self, partial: &Partial, ev: Ev, this: &Event) -> bool {
-        let event = partial.graph.event(ev);
+    fn orders(&self, linked: &impl Linked, ev: Ev, this: &Event) -> bool {
+        let event = linked.graph().event(ev);
         // A compare-and-swap orders what follows only if it succeeds: that does not count.
-        let open = partial.links(if event.pair.is_some() { event.pair } else { ev }).conditional;
+        let open = linked.is_conditional(if event.pair.is_some() { event.pair } else { ev });
         let (read, write) = (!open && self.acquires(event), self.releases(this));
         let same = event.loc == this.loc && this.label.is_write();
         match self.arch {
@@ -222,7 +220,7 @@ impl Scan<'_> {
                     && !matches!(event.label.rmw(), RmwKind::Exclusive | RmwKind::Loop)
                     && event.pair.is_some()
                     && matches!(
-                        partial.graph.event(event.pair).label,
+                        linked.graph().event(event.pair).label,
                         Label::Read { mode: ReadMode::Acquire | ReadMode::SeqCst, .. }
                     );
                 read || write || same || (!open && self.releases(event) && full) || both
@@ -273,20 +271,20 @@ impl Scan<'_> {
     }
 
     /// What an instruction barrier depends on is ordered before what follows it.
-    fn instruction_barrier(&self, partial: &Partial, barrier: Ev, found: &mut dyn FnMut(Ev)) {
+    fn instruction_barrier(&self, linked: &impl Linked, barrier: Ev, found: &mut dyn FnMut(Ev)) {
         found(barrier);
-        of_kind(partial, barrier, Need::CTRL | Need::PICK_CTRL, found);
+        of_kind(linked, barrier, Need::CTRL | Need::PICK_CTRL, found);
         if self.arch == Architecture::Armv8 {
-            let id = partial.graph.event(barrier).id;
-            for &ev in &partial.graph.thread(id.thread).events()[..id.index as usize] {
-                of_kind(partial, ev, Need::ADDR | Need::PICK_ADDR, found);
+            let id = linked.graph().event(barrier).id;
+            for &ev in &linked.graph().thread(id.thread).events()[..id.index as usize] {
+                of_kind(linked, ev, Need::ADDR | Need::PICK_ADDR, found);
             }
         }
     }
 }
 
-fn of_kind(partial: &Partial, ev: Ev, kinds: u8, found: &mut dyn FnMut(Ev)) {
-    partial.links(ev).needs.iter().filter(|need| need.is(kinds)).for_each(|need| found(need.event));
+fn of_kind(linked: &impl Linked, ev: Ev, kinds: u8, found: &mut dyn FnMut(Ev)) {
+    linked.needs(ev).filter(|need| need.is(kinds)).for_each(|need| found(need.event));
 }
 
 fn is_marked(event: &Event) -> bool {

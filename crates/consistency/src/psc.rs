@@ -217,7 +217,7 @@ impl Psc {
 }
 
 /// Writes at even places, the reads of each just after it: eco is less-than.
-fn eco_rank(graph: &ExecutionGraph, event: Ev) -> u32 {
+pub(crate) fn eco_rank(graph: &ExecutionGraph, event: Ev) -> u32 {
     match graph.event(event).label {
         Label::Write { .. } => 2 * graph.event(event).co,
         _ => 2 * graph.event(graph.rf(event)).co + 1,

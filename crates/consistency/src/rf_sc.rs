@@ -18,7 +18,7 @@ use crate::mo::coherence_floor;
 use crate::mo_search::MoSearch;
 use crate::psc::Psc;
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph, Loc};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
 
 type Hb = Rc11Hb<true>;
 
@@ -57,7 +57,8 @@ impl MemoryModel for RfSc {
         self.search.order.admits::<Hb>(graph, read, write)
     }
 
-    fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
+    fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
+        let graph = linked.graph();
         let of = graph.event(event);
         let witnessed = match of.label {
             Label::Read { .. } => graph.event(of.rf).co >= coherence_floor::<Hb>(graph, event),

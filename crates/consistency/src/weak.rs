@@ -19,7 +19,7 @@ use crate::MemoryModel;
 use crate::hb::{HappensBefore, Rc11Hb};
 use crate::psc_relation::{Ends, PscRelation, is_in_psc};
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph, Loc};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
 
 const HB: usize = Rc11Hb::<true>::HB;
 
@@ -62,7 +62,8 @@ impl<const SC: bool> MemoryModel for WeakMo<SC> {
         self.consistent(graph, graph.event(read).loc, Some((read, write)), None, |_| true)
     }
 
-    fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
+    fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
+        let graph = linked.graph();
         if !SC || !graph.event(event).label.is_read() || !is_in_psc(graph, event) {
             return true;
         }

@@ -84,13 +84,6 @@ fn published_counts() {
                 };
                 if supported && !(model == Model::Wrc11 && kind == "po-rf-mo") {
                     let found = try_count(name, size, model, equivalence);
-                    // A long execution is too much for imm's search: docs/hardware.md.
-                    let long =
-                        |error: &porf_explore::Error| error.to_string().contains("more than 128 events");
-                    if model == Model::Imm && found.as_ref().is_err_and(long) {
-                        println!("{name}({size}) {model}: {found:?}");
-                        continue;
-                    }
                     let (found, _) = found.unwrap_or_else(|error| panic!("{name}({size}): {error}"));
                     assert_eq!(found, executions, "{name}({size}) {model} {equivalence}: {line}");
                     (checked, runs) = (true, runs + 1);

@@ -15,6 +15,8 @@ pub struct Dependencies {
     pub addr: DepSet,
     pub data: DepSet,
     pub ctrl: DepSet,
+    /// Of the read of a compare-and-swap: the value that it compares with.
+    pub cas: DepSet,
 }
 
 /// Marks a pick.
@@ -88,11 +90,11 @@ impl FromIterator<u32> for DepSet {
 impl Dependencies {
     /// All of them, whatever their kind, picks included.
     pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
-        let sets = [&self.addr, &self.data, &self.ctrl];
+        let sets = [&self.addr, &self.data, &self.ctrl, &self.cas];
         sets.into_iter().flat_map(|set| set.iter().chain(set.picks()))
     }
 
     pub fn is_empty(&self) -> bool {
-        self.addr.is_empty() && self.data.is_empty() && self.ctrl.is_empty()
+        self.all().next().is_none()
     }
 }

@@ -14,6 +14,8 @@
 //! Deviations from the paper: RMWs are two events and may conflict until the second one is placed
 //! (`canonical` and `places` see to that); the canonical choice is the model's.
 
+use crate::Options;
+use crate::buffering::{Detector, Live, tag_before};
 use crate::error::Error;
 use crate::estimate::Descent;
 use crate::history::{Created, History, Next, Tag};
@@ -25,6 +27,7 @@ use porf_consistency::{HappensBefore, MemoryModel, race};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_interp::{FaultKind, Interpreter};
+use porf_ir::Program;
 use std::ops::ControlFlow;
 
 pub(crate) struct Engine<'p, M: MemoryModel> {
@@ -48,6 +51,8 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     pub all_blocked: bool,
     /// Follow one choice at random instead of all.
     pub descent: Option<Descent>,
+    /// Whether there are executions that this search does not build.
+    pub detector: Detector<M>,
     pub statistics: Statistics,
 }
 
@@ -81,18 +86,14 @@ const WATCH: u64 = 4096;
 /// Events of an execution before the search gives up on it.
 const LONGEST: Ev = Ev(1 << 15);
 
-impl<'p, M: MemoryModel> Engine<'p, M> {
-    pub fn new(
-        interp: Interpreter<'p>,
-        model: M,
-        schedule: Schedule,
-        created: Created,
-        memory: Option<usize>,
-    ) -> Result<Self, Error> {
+impl<'p, M: MemoryModel + Default> Engine<'p, M> {
+    pub fn new(program: &'p Program, options: &Options, created: Created) -> Result<Self, Error> {
+        let interp =
+            Interpreter::new(program).track_dependencies(M::ARCHITECTURE.is_some()).unroll(options.unroll);
         let mut engine = Engine {
-            history: History::new(interp, created, memory),
-            model,
-            schedule,
+            history: History::new(interp, created, options.memory),
+            model: options.model(),
+            schedule: options.schedule,
             graph: ExecutionGraph::new(M::Hb::CLOCKS),
             waiting: Vec::new(),
             pool: Vec::new(),
@@ -101,8 +102,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             roots: Vec::new(),
             seen: false,
             map: Vec::new(),
-            all_blocked: false,
+            all_blocked: options.all_blocked,
             descent: None,
+            detector: Detector::new(),
             statistics: Statistics::default(),
         };
         for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
@@ -112,7 +114,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         engine.reset_graph();
         Ok(engine)
     }
+}
 
+impl<'p, M: MemoryModel> Engine<'p, M> {
     /// Begins again.
     pub fn forget(&mut self) {
         self.frames.clear();
@@ -195,6 +199,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 Label::Write { .. } => {
                     let after = self.history.child(tag, 0)?;
                     let event = self.add_event(thread, label, loc, after);
+                    self.detector.look(&Live { graph: &self.graph, history: &self.history }, event);
                     self.find_revisits(event);
                     self.model.places(&self.graph, event, &mut self.choices);
                     Kind::Write
@@ -437,7 +442,8 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
 
     #[inline]
     fn allows(&mut self, event: Ev) -> bool {
-        let consistent = self.model.allows(&self.graph, event);
+        let live = Live { graph: &self.graph, history: &self.history };
+        let consistent = self.model.allows(&live, event);
         self.model.arrange(&mut self.graph);
         consistent
     }
@@ -460,12 +466,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
 
     /// The state of the thread just before an event.
     pub fn tag_before(&self, event: Ev) -> Tag {
-        let id = self.graph.event(event).id;
-        let thread = self.graph.thread(id.thread);
-        match id.index.checked_sub(1) {
-            Some(index) => Tag(self.graph.event(thread.events()[index as usize]).tag),
-            None => Tag(thread.tag),
-        }
+        tag_before(&self.graph, event)
     }
 
     /// Makes a read as it was before its source was known.

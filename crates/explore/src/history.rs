@@ -12,7 +12,7 @@
 
 use crate::error::Error;
 use porf_event::{BlockReason, Label, Location, ThreadId, Value};
-use porf_graph::Loc;
+use porf_graph::{Loc, Need};
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::FunctionId;
 use smallvec::SmallVec;
@@ -52,8 +52,17 @@ pub(crate) struct Node {
     pub next: Next,
     /// The location of the next event.
     pub loc: Loc,
-    /// The site of the next event, where dependencies are tracked.
+}
+
+/// What the next event of a thread hangs on, where dependencies are tracked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hangs {
+    /// Earlier events of the thread by index, and how: [`Need`]'s kinds.
+    pub needs: Box<[(u32, u8)]>,
+    /// Tells the event from all others of its thread.
     pub site: u64,
+    /// Whether its ordering depends on the value that it reads.
+    pub conditional: bool,
 }
 
 pub(crate) struct History<'p> {
@@ -61,6 +70,8 @@ pub(crate) struct History<'p> {
     nodes: Vec<Node>,
     /// Beside the nodes; `None` if the node is free.
     states: Vec<Option<ThreadState>>,
+    /// Beside the nodes; empty if dependencies are not tracked.
+    hangs: Vec<Hangs>,
     free: Vec<u32>,
     /// About how many bytes there are, and how many there may be.
     size: usize,
@@ -138,6 +149,7 @@ impl<'p> History<'p> {
             interp,
             nodes: Vec::new(),
             states: Vec::new(),
+            hangs: Vec::new(),
             free: Vec::new(),
             size: 0,
             limit: limit.unwrap_or(LIMIT),
@@ -190,7 +202,6 @@ impl<'p> History<'p> {
                     label: Label::Init,
                     next: Next::Finished,
                     loc: Loc::NONE,
-                    site: 0,
                 };
                 self.free.push(at as u32);
             }
@@ -285,19 +296,52 @@ impl<'p> History<'p> {
             return Err(Error::Limit("more than 2^30 thread histories".into()));
         }
         self.size += bytes(&state);
-        let site = if state.tracked().is_some() { state.site() } else { 0 };
-        let node = Node { children: SmallVec::new(), label, next, loc, site };
+        let hangs = state.tracked().map(|_| self.hangs_of(&state));
+        let node = Node { children: SmallVec::new(), label, next, loc };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {
                 self.nodes.push(node);
                 self.states.push(Some(state));
+                self.hangs.extend(hangs);
                 return Ok(Tag::new(self.nodes.len() - 1, ready));
             }
         };
         self.nodes[at] = node;
         self.states[at] = Some(state);
+        if let Some(hangs) = hangs {
+            self.hangs[at] = hangs;
+        }
         Ok(Tag::new(at, ready))
+    }
+
+    fn hangs_of(&self, state: &ThreadState) -> Hangs {
+        let mut needs: SmallVec<[(u32, u8); 8]> = SmallVec::new();
+        let mut add = |index: u32, kinds: u8| match needs.iter_mut().find(|(at, _)| *at == index) {
+            Some((_, known)) => *known |= kinds,
+            None => needs.push((index, kinds)),
+        };
+        if let Some(tracked) = state.tracked() {
+            let kinds = [
+                (&tracked.addr, Need::ADDR, Need::PICK_ADDR),
+                (&tracked.data, Need::DATA, Need::PICK_DATA),
+                (&tracked.ctrl, Need::CTRL, Need::PICK_CTRL),
+                (&tracked.cas, Need::CAS, Need::CAS),
+            ];
+            for (set, kind, pick) in kinds {
+                set.iter().for_each(|index| add(index, kind));
+                set.picks().for_each(|index| add(index, pick));
+            }
+            state.needs().for_each(|index| add(index, 0));
+        }
+        let conditional = self.interp.is_conditional(state);
+        Hangs { needs: needs.into_boxed_slice(), site: state.site(), conditional }
+    }
+
+    /// What the next event of the thread hangs on. Only where dependencies are tracked.
+    #[inline]
+    pub fn hangs(&self, tag: Tag) -> &Hangs {
+        &self.hangs[tag.node()]
     }
 
     /// A fault of the thread at `tag`, in the instruction that it is at.

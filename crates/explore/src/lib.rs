@@ -3,6 +3,7 @@
 //! [`explore`] runs a program under a memory model and an equivalence, and shows each execution to a
 //! [`Visitor`]: complete ones, blocked ones, and what goes wrong on the way.
 
+mod buffering;
 mod engine;
 mod error;
 mod estimate;
@@ -11,6 +12,7 @@ mod memory;
 mod mixed;
 mod model;
 mod parallel;
+mod prefix;
 mod schedule;
 mod stuck;
 mod task;
@@ -25,13 +27,14 @@ pub use task::Task;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
 use porf_consistency::{
-    Architecture, Cat, Checker, Closure, Imm, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf,
-    RfSc, Sc, Sra, Tso, WeakMo,
+    Architecture, Cat, Checker, Closure, Imm, ImmSc, ImmWeak, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb,
+    Rc11Weak, Rf, RfSc, Sc, Sra, Tso, WeakMo,
 };
 use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_interp::Interpreter;
 use porf_ir::{Instr, Program};
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -65,6 +68,17 @@ pub struct Rest {
     pub tasks: Vec<Task>,
     /// Which event created which thread: the numbers are part of what threads have seen.
     created: Vec<(u16, u32)>,
+    /// Executions with cycles in po | rf are to be searched for when there are no tasks any more; so many
+    /// things were already shown there.
+    #[serde(default)]
+    cycles: Option<u64>,
+}
+
+impl Rest {
+    /// Whether nothing is left.
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.cycles.is_none()
+    }
 }
 
 /// Explores every execution of `program`, or those up to where the visitor breaks off.
@@ -75,27 +89,31 @@ pub fn explore(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
-    if model.architecture().is_some() && equivalence == Equivalence::Mo {
-        return weave_model(program, model, options, visitor);
-    }
     struct Alone<'o, V>(&'o mut V);
     impl<V: Visitor> Search for Alone<'_, V> {
-        type Output = Statistics;
+        type Output = (Statistics, bool);
         fn run<M: MemoryModel + Default>(
             self,
             program: &Program,
             options: &Options,
-        ) -> Result<Statistics, Error> {
-            let interp = Interpreter::new(program).unroll(options.unroll);
+        ) -> Result<Self::Output, Error> {
             let created = history::Created::default();
-            let mut engine =
-                engine::Engine::new(interp, options.model::<M>(), options.schedule, created, options.memory)?;
-            engine.all_blocked = options.all_blocked;
-            let _ = engine.run(self.0)?;
-            Ok(engine.statistics)
+            let mut engine = engine::Engine::<M>::new(program, options, created)?;
+            let ended = engine.run(self.0)?;
+            Ok((engine.statistics, engine.detector.found && ended.is_continue()))
         }
     }
-    dispatch(program, model, equivalence, options, Alone(visitor))
+    if needs_weaving(model, equivalence) {
+        return weave_model(program, model, options, visitor).map(|(statistics, _)| statistics);
+    }
+    let (mut statistics, buffering) = dispatch(program, model, equivalence, options, Alone(visitor))?;
+    if buffering {
+        let mut cyclic = buffering::Cyclic::new(visitor, 0);
+        let _ = weave_model(program, model, options, &mut cyclic)?;
+        statistics.add(&cyclic.statistics);
+        statistics.buffering = true;
+    }
+    Ok(statistics)
 }
 
 /// Explores every execution of `program` that a cat model allows, up to events, rf and co.
@@ -122,6 +140,12 @@ pub fn explore_cat(
         return Err(Error::Unsupported("a model that does not say `acyclic po | rf`".into()));
     }
     weave(program, Cat::new(model, program.dialect, architecture), options, visitor)
+        .map(|(statistics, _)| statistics)
+}
+
+/// Whether the main search is not made for a model at all.
+fn needs_weaving(model: Model, equivalence: Equivalence) -> bool {
+    model.architecture().is_some() && model != Model::Imm && equivalence == Equivalence::Mo
 }
 
 /// The search for a model that does not keep program order.
@@ -130,7 +154,7 @@ fn weave_model(
     model: Model,
     options: &Options,
     visitor: &mut impl Visitor,
-) -> Result<Statistics, Error> {
+) -> Result<(Statistics, ControlFlow<()>), Error> {
     if program.dialect != model.dialect() && model != Model::Imm {
         let (from, to) = (program.dialect.name(), model.dialect().name());
         return Err(Error::Unsupported(format!(
@@ -149,7 +173,7 @@ fn weave(
     checker: impl Checker,
     options: &Options,
     visitor: &mut impl Visitor,
-) -> Result<Statistics, Error> {
+) -> Result<(Statistics, ControlFlow<()>), Error> {
     if checker.architecture().is_some() && weave::has_implicit_flow(program) {
         return Err(Error::Unsupported("a value that depends on an `if` that is over".into()));
     }
@@ -160,28 +184,8 @@ fn weave(
     }
     let interp = Interpreter::new(program).track_dependencies(true).unroll(options.unroll);
     let mut weaver = weave::Weaver::new(interp, checker, options.schedule, options.memory)?;
-    let _ = weaver.run(visitor)?;
-    Ok(weaver.statistics)
-}
-
-/// One worker does it all: graphs with holes are not cut into tasks.
-fn weave_alone<V: Visitor>(
-    program: &Program,
-    model: Model,
-    options: &Options,
-    visitors: Vec<V>,
-    from: Option<Rest>,
-) -> Result<(Statistics, Rest), Error> {
-    match (from, visitors.into_iter().next()) {
-        (None, Some(mut visitor)) => {
-            let statistics = weave_model(program, model, options, &mut visitor)?;
-            Ok((statistics, Rest::default()))
-        }
-        (Some(rest), _) if !rest.tasks.is_empty() => {
-            Err(Error::Unsupported(format!("going on with a search under {model}")))
-        }
-        _ => Ok((Statistics::default(), Rest::default())),
-    }
+    let ended = weaver.run(visitor)?;
+    Ok((weaver.statistics, ended))
 }
 
 /// Explores with one worker for each visitor. Begins where `from` ended, or at the beginning; gives
@@ -191,31 +195,50 @@ pub fn explore_parallel<V: Visitor + Send>(
     model: Model,
     equivalence: Equivalence,
     options: &Options,
-    visitors: Vec<V>,
+    mut visitors: Vec<V>,
     from: Option<Rest>,
 ) -> Result<(Statistics, Rest), Error> {
-    if model.architecture().is_some() && equivalence == Equivalence::Mo {
-        return weave_alone(program, model, options, visitors, from);
-    }
-    struct Together<V>(Vec<V>, Option<Rest>);
-    impl<V: Visitor + Send> Search for Together<V> {
-        type Output = (Statistics, Rest);
+    struct Together<'o, V>(&'o mut [V], Option<Rest>);
+    impl<V: Visitor + Send> Search for Together<'_, V> {
+        type Output = (Statistics, Rest, bool);
         fn run<M: MemoryModel + Default>(
             self,
             program: &Program,
             options: &Options,
         ) -> Result<Self::Output, Error> {
-            let interp = Interpreter::new(program).unroll(options.unroll);
-            let (tasks, created) = match self.1 {
-                Some(rest) if rest.tasks.is_empty() => return Ok((Statistics::default(), rest)),
-                Some(rest) => (rest.tasks, history::Created::from_list(program.threads.len(), &rest.created)),
-                None => (Vec::new(), history::Created::default()),
+            let (tasks, created, mut cycles) = match self.1 {
+                Some(rest) if rest.tasks.is_empty() => return Ok((Statistics::default(), rest, false)),
+                Some(rest) => {
+                    let created = history::Created::from_list(program.threads.len(), &rest.created);
+                    (rest.tasks, created, rest.cycles)
+                }
+                None => (Vec::new(), history::Created::default(), None),
             };
-            let (statistics, tasks) = parallel::run::<M, V>(interp, options, tasks, &created, self.0)?;
-            Ok((statistics, Rest { tasks, created: created.list() }))
+            let outcome = parallel::run::<M, V>(program, options, tasks, &created, self.0)?;
+            if outcome.buffering {
+                cycles = cycles.or(Some(0));
+            }
+            let rest = Rest { tasks: outcome.tasks, created: created.list(), cycles };
+            Ok((outcome.statistics, rest, outcome.broken))
         }
     }
-    dispatch(program, model, equivalence, options, Together(visitors, from))
+    let (mut statistics, mut rest, broken) = if needs_weaving(model, equivalence) {
+        (Statistics::default(), from.unwrap_or(Rest { cycles: Some(0), ..Rest::default() }), false)
+    } else {
+        dispatch(program, model, equivalence, options, Together(&mut visitors, from))?
+    };
+    // One worker does the rest: graphs with holes are not cut into tasks.
+    if let (Some(seen), true, false, Some(visitor)) =
+        (rest.cycles, rest.tasks.is_empty(), broken, visitors.first_mut())
+    {
+        let mut cyclic = buffering::Cyclic::new(visitor, seen);
+        cyclic.all = needs_weaving(model, equivalence);
+        let (_, ended) = weave_model(program, model, options, &mut cyclic)?;
+        statistics.add(&cyclic.statistics);
+        statistics.buffering = true;
+        rest.cycles = ended.is_break().then_some(cyclic.seen);
+    }
+    Ok((statistics, rest))
 }
 
 /// Shows a visitor once more what is wrong in the graph of an [`Execution`], which the search that
@@ -232,11 +255,8 @@ pub fn again(
     impl<V: Visitor> Search for Again<'_, V> {
         type Output = ();
         fn run<M: MemoryModel + Default>(self, program: &Program, options: &Options) -> Result<(), Error> {
-            let interp = Interpreter::new(program).unroll(options.unroll);
             let created = history::Created::from_list(program.threads.len(), &self.1.created);
-            let model = options.model::<M>();
-            let mut engine = engine::Engine::new(interp, model, options.schedule, created, options.memory)?;
-            engine.show_again(self.0, self.2)
+            engine::Engine::<M>::new(program, options, created)?.show_again(self.0, self.2)
         }
     }
     dispatch(program, model, equivalence, options, Again(task, rest, visitor))
@@ -258,12 +278,8 @@ pub fn estimate(
             program: &Program,
             options: &Options,
         ) -> Result<Self::Output, Error> {
-            let interp = Interpreter::new(program).unroll(options.unroll);
             let created = history::Created::default();
-            let mut engine =
-                engine::Engine::new(interp, options.model::<M>(), options.schedule, created, options.memory)?;
-            engine.all_blocked = options.all_blocked;
-            estimate::estimate(&mut engine, self.0)
+            estimate::estimate(&mut engine::Engine::<M>::new(program, options, created)?, self.0)
         }
     }
     dispatch(program, model, equivalence, options, Estimate(samples))
@@ -297,6 +313,11 @@ fn dispatch<S: Search>(
             search.run::<Mo<Rc11Weak<Rc11Hb<true>>>>(program, options)
         }
         (Model::Rc11, Equivalence::Mo) => search.run::<Mo<Rc11Weak<Rc11Hb<false>>>>(program, options),
+        (Model::Imm, Equivalence::Mo) if uses_sc(program) => search.run::<Mo<ImmSc>>(program, options),
+        (Model::Imm, Equivalence::Mo) if uses_fences(program) => {
+            search.run::<Mo<ImmWeak<true>>>(program, options)
+        }
+        (Model::Imm, Equivalence::Mo) => search.run::<Mo<ImmWeak<false>>>(program, options),
         (Model::Ra, Equivalence::Rf) => search.run::<Rf<Porf>>(program, options),
         (Model::Rc11, Equivalence::Rf) if !uses_sc(program) => {
             search.run::<Rf<Rc11Hb<true>>>(program, options)

@@ -12,7 +12,7 @@ use crate::task::Task;
 use crate::visit::{Visit, Visitor};
 use crate::{Options, Statistics};
 use porf_consistency::MemoryModel;
-use porf_interp::Interpreter;
+use porf_ir::Program;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,6 +24,20 @@ struct Shared {
     /// How many workers wait for a task.
     hungry: AtomicUsize,
     stop: AtomicBool,
+    /// A visitor has seen enough.
+    broken: AtomicBool,
+    /// A worker has come across load buffering.
+    buffering: AtomicBool,
+}
+
+/// What came of it.
+pub(crate) struct Outcome {
+    pub statistics: Statistics,
+    /// What is left if a visitor broke off.
+    pub tasks: Vec<Task>,
+    pub broken: bool,
+    /// There may be executions with cycles in po | rf, which this search does not build.
+    pub buffering: bool,
 }
 
 struct Queue {
@@ -32,14 +46,14 @@ struct Queue {
     error: Option<Error>,
 }
 
-/// Searches all of `tasks` (the whole program if there are none); what is left if a visitor broke off.
+/// Searches all of `tasks` (the whole program if there are none).
 pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
-    interp: Interpreter<'_>,
+    program: &Program,
     options: &Options,
     tasks: Vec<Task>,
     created: &Created,
-    visitors: Vec<V>,
-) -> Result<(Statistics, Vec<Task>), Error> {
+    visitors: &mut [V],
+) -> Result<Outcome, Error> {
     let fresh = tasks.is_empty();
     let jobs = visitors.len();
     let shared = Shared {
@@ -47,19 +61,21 @@ pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
         changed: Condvar::new(),
         hungry: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
+        broken: AtomicBool::new(false),
+        buffering: AtomicBool::new(false),
     };
     let mut total = Statistics::default();
     let mut rest = Vec::new();
     std::thread::scope(|scope| {
         let shared = &shared;
         let workers: Vec<_> = visitors
-            .into_iter()
+            .iter_mut()
             .enumerate()
             .map(|(number, visitor)| {
                 let first = fresh && number == 0;
                 scope.spawn(move || {
                     let _guard = OnPanic(shared);
-                    let result = work::<M, V>(interp, options, created, visitor, shared, first, jobs);
+                    let result = work::<M, V>(program, options, created, visitor, shared, first, jobs);
                     result.unwrap_or_else(|error| {
                         shared.give_up(Some(error));
                         (Statistics::default(), Vec::new())
@@ -77,22 +93,25 @@ pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
     rest.extend(queue.tasks);
     match queue.error {
         Some(error) => Err(error),
-        None => Ok((total, rest)),
+        None => Ok(Outcome {
+            statistics: total,
+            tasks: rest,
+            broken: shared.broken.into_inner(),
+            buffering: shared.buffering.into_inner(),
+        }),
     }
 }
 
 fn work<M: MemoryModel + Default, V: Visitor>(
-    interp: Interpreter<'_>,
+    program: &Program,
     options: &Options,
     created: &Created,
-    mut visitor: V,
+    visitor: &mut V,
     shared: &Shared,
     first: bool,
     jobs: usize,
 ) -> Result<(Statistics, Vec<Task>), Error> {
-    let mut engine =
-        Engine::new(interp, options.model::<M>(), options.schedule, created.clone(), options.memory)?;
-    engine.all_blocked = options.all_blocked;
+    let mut engine = Engine::<M>::new(program, options, created.clone())?;
     let mut has_work = first;
     loop {
         if !has_work {
@@ -107,6 +126,7 @@ fn work<M: MemoryModel + Default, V: Visitor>(
                 let leaf = matches!(visit, Visit::Complete(_) | Visit::Blocked(_));
                 let between = matches!(visit, Visit::Working(_));
                 if visitor.visit(visit).is_break() {
+                    shared.broken.store(true, Ordering::Relaxed);
                     shared.give_up(None);
                 }
                 let interrupted = shared.stop.load(Ordering::Relaxed)
@@ -117,7 +137,11 @@ fn work<M: MemoryModel + Default, V: Visitor>(
                     ControlFlow::Continue(())
                 }
             };
-            match engine.run(&mut watched)? {
+            let ended = engine.run(&mut watched)?;
+            if engine.detector.found {
+                shared.buffering.store(true, Ordering::Relaxed);
+            }
+            match ended {
                 ControlFlow::Continue(()) => break,
                 ControlFlow::Break(()) if shared.stop.load(Ordering::Relaxed) => {
                     return Ok((engine.statistics, engine.take_tasks()));

@@ -73,6 +73,9 @@ pub struct Statistics {
     pub events: u64,
     /// Copies made to revisit a read.
     pub revisits: u64,
+    /// Under models that do not keep program order: whether there could be executions with cycles in
+    /// po | rf, so that they were searched for.
+    pub buffering: bool,
 }
 
 impl Statistics {
@@ -81,6 +84,7 @@ impl Statistics {
         self.blocked += other.blocked;
         self.events += other.events;
         self.revisits += other.revisits;
+        self.buffering |= other.buffering;
     }
 }
 

@@ -18,8 +18,8 @@ use std::ops::ControlFlow;
 use support::dependent::{IDIOMS, program};
 use support::generate::{self, Modes};
 
-const SCHEDULES: [Schedule; 4] =
-    [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest, Schedule::Hash(1)];
+const SCHEDULES: [Schedule; 5] =
+    [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest, Schedule::Hash(1), Schedule::Hash(2)];
 
 type Keys = HashMap<CanonicalKey, u32>;
 
@@ -101,6 +101,8 @@ struct Found {
     twice: u32,
     /// One that was found twice.
     again: Option<CanonicalKey>,
+    /// The main search was not enough.
+    buffering: bool,
 }
 
 fn explored(
@@ -109,7 +111,7 @@ fn explored(
     fast: Option<Fast>,
     schedule: Schedule,
 ) -> Result<Found, String> {
-    let mut found = Found { keys: Keys::new(), twice: 0, again: None };
+    let mut found = Found { keys: Keys::new(), twice: 0, again: None, buffering: false };
     let mut seen: HashSet<CanonicalKey> = HashSet::new();
     let options = Options { schedule, unroll: Some(2), ..Options::default() };
     let mut visitor = |visit: Visit<'_, '_>| {
@@ -126,17 +128,27 @@ fn explored(
         }
         ControlFlow::Continue(())
     };
-    match fast {
+    let statistics = match fast {
         Some(fast) => explore(program, fast, Equivalence::Mo, &options, &mut visitor),
         None => explore_cat(program, model, &options, &mut visitor),
     }
     .map_err(|error| error.to_string())?;
+    found.buffering = statistics.buffering;
     Ok(found)
 }
 
+/// Of a program: how many executions it has, and how many that are left out because dependencies run in
+/// circles; whether the main search was not enough.
+struct Checked {
+    executions: usize,
+    cyclic: u32,
+    buffering: bool,
+}
+
 /// What is wrong with the search, if anything is.
-fn check(program: &Program, model: &Model, fast: Option<Fast>) -> Option<(usize, u32)> {
+fn check(program: &Program, model: &Model, fast: Option<Fast>) -> Option<Checked> {
     let expected = expected(program, model, 600)?;
+    let mut buffering = 0;
     for schedule in SCHEDULES {
         let found = explored(program, model, fast, schedule);
         let text = || porf_ir::print(program);
@@ -146,6 +158,7 @@ fn check(program: &Program, model: &Model, fast: Option<Fast>) -> Option<(usize,
             Err(error) if error.contains("reads early") || error.contains("ends control dep") => return None,
             Err(error) => panic!("{} {schedule:?}: {error}\n{}", model.name(), text()),
         };
+        buffering += u32::from(found.buffering);
         let missing = expected.keys.keys().filter(|key| !found.keys.contains_key(key)).count();
         let extra = found.keys.keys().filter(|key| !expected.keys.contains_key(key)).count();
         let counts =
@@ -161,7 +174,14 @@ fn check(program: &Program, model: &Model, fast: Option<Fast>) -> Option<(usize,
             example.map_or(String::new(), show),
         );
     }
-    Some((expected.keys.len(), expected.cyclic))
+    // Whichever way the search goes, it sees the same.
+    assert!(
+        buffering.is_multiple_of(SCHEDULES.len() as u32),
+        "{} {buffering}\n{}",
+        model.name(),
+        porf_ir::print(program)
+    );
+    Some(Checked { executions: expected.keys.len(), cyclic: expected.cyclic, buffering: buffering > 0 })
 }
 
 fn show(key: &CanonicalKey) -> String {
@@ -271,19 +291,23 @@ fn fuzz_size(name: &str, size: u64, budget: u64, fast: Option<Fast>) {
     let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
     let model = Model::builtin(name).unwrap();
     let seed: u64 = std::env::var("PORF_SEED").map_or(1, |seed| seed.parse().unwrap());
-    let (mut checked, mut executions, mut cyclic) = (0, 0, 0);
+    let (mut checked, mut executions, mut cyclic, mut buffering) = (0, 0, 0, 0);
     for at in 0..budget {
         let program = program((size << 40) + seed * 10_000_000 + at, size, idiom);
-        if let Some((count, circles)) = check(&program, &model, fast) {
+        if let Some(found) = check(&program, &model, fast) {
             checked += 1;
-            executions += count;
-            cyclic += u64::from(circles);
+            executions += found.executions;
+            cyclic += u64::from(found.cyclic);
+            buffering += u64::from(found.buffering);
         }
     }
     assert!(checked * 2 > budget, "only {checked} of {budget} programs were small enough");
     println!(
-        "{name}: {checked} programs, {executions} executions; {cyclic} with circular dependencies left out"
+        "{name}: {checked} programs, {executions} executions; {cyclic} with circular dependencies left out; \
+         {buffering} programs with load buffering"
     );
+    // Otherwise one of the two searches was not tried.
+    assert!(fast.is_none() || (buffering * 2 < checked && buffering * 30 > checked));
 }
 
 #[test]

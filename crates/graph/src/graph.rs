@@ -511,6 +511,13 @@ impl ExecutionGraph {
         thread.last().or(Some(thread.creator)).filter(|ev| ev.is_some())
     }
 
+    /// The write that belongs to the read of a read-modify-write, if it is there.
+    pub fn write_of(&self, read: Ev) -> Option<Ev> {
+        let EventId { thread, index } = self.event(read).id;
+        let later = &self.thread(thread).events()[index as usize + 1..];
+        later.iter().copied().find(|&write| write.is_some() && self.event(write).pair == read)
+    }
+
     pub(crate) fn reader_head(&mut self, write: Ev, loc: Loc) -> &mut Ev {
         if write == Ev::INIT {
             &mut self.locations[loc.as_usize()].init_reader

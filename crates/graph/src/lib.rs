@@ -14,11 +14,13 @@
 
 mod graph;
 mod key;
+mod linked;
 mod partial;
 mod restrict;
 mod validate;
 
 pub use graph::{Ev, Event, ExecutionGraph, Loc, Thread};
 pub use key::CanonicalKey;
-pub use partial::{Links, Need, Partial, validate as validate_partial};
+pub use linked::{Linked, Need};
+pub use partial::{Links, Partial, validate as validate_partial};
 pub use validate::{Malformed, validate};

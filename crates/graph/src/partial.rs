@@ -10,7 +10,7 @@
 //! Clocks are not kept: nothing here may be asked of porf.
 
 use crate::graph::{LocationState, Thread, is_plain};
-use crate::{Ev, Event, ExecutionGraph, Loc};
+use crate::{Ev, Event, ExecutionGraph, Loc, Need};
 use porf_event::{EventId, Label, Location, ThreadId};
 use smallvec::SmallVec;
 
@@ -34,46 +34,6 @@ pub struct Links {
     /// Of a read: whether its ordering, and whether a write follows it, depends on the value that it reads
     /// (a compare-and-swap).
     pub conditional: bool,
-}
-
-/// An event that another one needs, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Need {
-    pub event: Ev,
-    kinds: u8,
-}
-
-impl Need {
-    pub const ADDR: u8 = 1;
-    pub const DATA: u8 = 2;
-    pub const CTRL: u8 = 4;
-    /// As the first three, of a value that was only picked.
-    pub const PICK_ADDR: u8 = 8;
-    pub const PICK_DATA: u8 = 16;
-    pub const PICK_CTRL: u8 = 32;
-
-    pub fn new(event: Ev, kinds: u8) -> Need {
-        Need { event, kinds }
-    }
-
-    #[inline]
-    pub fn is(self, kinds: u8) -> bool {
-        self.kinds & kinds != 0
-    }
-
-    #[inline]
-    pub fn kinds(self) -> u8 {
-        self.kinds
-    }
-}
-
-impl Links {
-    pub fn add(&mut self, event: Ev, kinds: u8) {
-        match self.needs.iter_mut().find(|need| need.event == event) {
-            Some(need) => need.kinds |= kinds,
-            None => self.needs.push(Need { event, kinds }),
-        }
-    }
 }
 
 impl Default for Partial {
@@ -184,13 +144,6 @@ impl Partial {
     pub fn set_tags(&mut self, event: Ev, before: u32, after: u32) {
         self.links[event.as_usize()].before = before;
         self.graph.events[event.as_usize()].tag = after;
-    }
-
-    /// The write that belongs to the read of a read-modify-write, if it is there.
-    pub fn write_of(&self, read: Ev) -> Option<Ev> {
-        let EventId { thread, index } = self.graph.event(read).id;
-        let later = &self.graph.thread(thread).events()[index as usize + 1..];
-        later.iter().copied().find(|&write| self.graph.event(write).pair == read)
     }
 
     /// Copies the events that `keep` wants into `out`, in the same order; positions change as `map` says

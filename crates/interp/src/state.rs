@@ -103,18 +103,17 @@ impl ThreadState {
     /// Everything that the event that was asked for last hangs on, by index: its dependencies, and what
     /// decided that it happens and what kind of event it is.
     pub fn needs(&self) -> impl Iterator<Item = u32> + '_ {
-        let all = |taint: &'_ Taint| {
-            let sets = [&taint.path, &taint.identity];
-            sets.map(|set| set.iter().chain(set.picks()).collect::<SmallVec<[u32; 8]>>())
+        let of = |taint: &'_ Taint| {
+            let path = taint.path.iter().chain(taint.path.picks());
+            taint.emitted.all().chain(path).collect::<SmallVec<[u32; 8]>>()
         };
-        let extra = self.taint.as_ref().map(|taint| all(taint)).into_iter().flatten().flatten();
-        self.taint.iter().flat_map(|taint| taint.emitted.all()).chain(extra)
+        self.taint.iter().flat_map(move |taint| of(taint))
     }
 
     /// Whether the event that was asked for last would be there, and be of the same kind, whatever was read
     /// (control dependencies aside).
     pub fn is_certain(&self) -> bool {
-        self.taint.as_ref().is_none_or(|taint| taint.identity.is_empty())
+        self.taint.as_ref().is_none_or(|taint| taint.emitted.cas.is_empty())
     }
 
     /// Tells the events of a thread apart, whichever way it came to them: where it is, in which calls

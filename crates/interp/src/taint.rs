@@ -22,9 +22,6 @@ pub(crate) struct Taint {
     pub path: DepSet,
     /// Of the event asked for last.
     pub emitted: Dependencies,
-    /// What else the event asked for last is what it is for: the operand that a compare-and-swap
-    /// compares with.
-    pub identity: DepSet,
 }
 
 /// Where the address and the data of an event come from.
@@ -75,8 +72,8 @@ impl Taint {
             ctrl.union_with(&self.of(base, &[operand]));
             ctrl.insert(read);
         }
-        self.emitted = Dependencies { addr, data, ctrl };
-        self.identity = self.of(base, sources.identity.as_slice());
+        let cas = self.of(base, sources.identity.as_slice());
+        self.emitted = Dependencies { addr, data, ctrl, cas };
     }
 
     /// Whatever decided that the thread is here, it stays decisive.

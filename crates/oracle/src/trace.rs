@@ -47,19 +47,17 @@ pub(crate) fn traces(interpreter: &Interpreter<'_>, coherent: bool) -> Result<Ve
     let mut round = 0;
     loop {
         let mut all = Vec::with_capacity(threads);
-        for thread in 0..threads {
-            all.push(traces_of(interpreter, ThreadId(thread as u16), &mut domain)?);
-        }
-        let mut grew = false;
-        for (thread, traces) in all.iter().enumerate() {
-            for (label, _) in traces.iter().flat_map(|trace| &trace.events) {
-                if let Label::Write { access, value, .. } = label {
-                    grew |= domain.of(interpreter, *access).add(ThreadId(thread as u16), *value);
-                }
+        let (mut grew, mut most) = (false, 0);
+        for thread in (0..threads).map(|thread| ThreadId(thread as u16)) {
+            let mut seen = Seen::default();
+            all.push(traces_of(interpreter, thread, &mut domain, &mut seen)?);
+            most += seen.most_writes;
+            for (access, value) in seen.writes {
+                grew |= domain.of(interpreter, access).add(thread, value);
             }
         }
         round += 1;
-        if !grew || round > most_writes(&all) {
+        if !grew || round > most {
             return Ok(all);
         }
     }
@@ -69,6 +67,7 @@ fn traces_of(
     interpreter: &Interpreter<'_>,
     thread: ThreadId,
     domain: &mut Domain,
+    seen: &mut Seen,
 ) -> Result<Vec<Trace>, Refusal> {
     let mut done = Vec::new();
     let mut open = vec![(interpreter.start(thread), Vec::new())];
@@ -77,15 +76,21 @@ fn traces_of(
         let label = match interpreter.run(&mut state) {
             Step::Emit(label) => label,
             Step::Finished => {
+                seen.note(&events);
                 done.push(Trace { events, end: state, fault: None });
                 continue;
             }
             Step::Fault(fault) => {
+                seen.note(&events);
                 done.push(Trace { events, end: state, fault: Some(fault) });
                 continue;
             }
             // Cut off by the bound, an assumption or a lock: not a complete execution.
-            Step::Blocked(_) => continue,
+            Step::Blocked(_) => {
+                // What it wrote before it may be read, and so may be what lets it go on.
+                seen.note(&events);
+                continue;
+            }
         };
         if done.len() + open.len() > MAX_TRACES {
             return Err(Refusal::TooManyTraces { limit: MAX_TRACES });
@@ -159,8 +164,23 @@ impl Values {
     }
 }
 
-/// An upper bound on the number of writes of one execution.
-fn most_writes(all: &[Vec<Trace>]) -> usize {
-    let of = |trace: &Trace| trace.events.iter().filter(|(label, _)| label.is_write()).count();
-    all.iter().map(|traces| traces.iter().map(of).max().unwrap_or(0)).sum()
+/// The writes of a thread's traces, also of those that are blocked.
+#[derive(Default)]
+struct Seen {
+    writes: Vec<(Access, Value)>,
+    /// Of one trace.
+    most_writes: usize,
+}
+
+impl Seen {
+    fn note(&mut self, events: &[(Label, Dependencies)]) {
+        let mut count = 0;
+        for (label, _) in events {
+            if let Label::Write { access, value, .. } = label {
+                self.writes.push((*access, *value));
+                count += 1;
+            }
+        }
+        self.most_writes = self.most_writes.max(count);
+    }
 }

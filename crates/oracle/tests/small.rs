@@ -61,8 +61,10 @@ enum Op {
     R(&'static str),
     W(&'static str, u64),
     Fai(&'static str),
+    /// Reads what is not 0.
+    Await(&'static str),
 }
-use Op::{Fai, R, W};
+use Op::{Await, Fai, R, W};
 
 fn program(threads: &[&[Op]]) -> Program {
     let mut program = Program::default();
@@ -70,7 +72,7 @@ fn program(threads: &[&[Op]]) -> Program {
         let mut function = FunctionBuilder::new(&format!("P{i}"));
         for op in *ops {
             let name = match op {
-                R(x) | W(x, _) | Fai(x) => x,
+                R(x) | W(x, _) | Fai(x) | Await(x) => x,
             };
             let address = match program.global(name) {
                 Some(global) => global.address,
@@ -79,7 +81,7 @@ fn program(threads: &[&[Op]]) -> Program {
             let address = address.into();
             let dst = function.register("");
             function.push(match op {
-                R(_) => Instr::Load { dst, address, size: 4, mode: ReadMode::Relaxed },
+                R(_) | Await(_) => Instr::Load { dst, address, size: 4, mode: ReadMode::Relaxed },
                 W(_, v) => Instr::Store { address, value: (*v).into(), size: 4, mode: WriteMode::Relaxed },
                 Fai(_) => Instr::Rmw {
                     dst,
@@ -92,6 +94,9 @@ fn program(threads: &[&[Op]]) -> Program {
                     kind: RmwKind::Amo,
                 },
             });
+            if let Await(_) = op {
+                function.push(Instr::Assume { cond: dst.into() });
+            }
         }
         program.functions.push(function.finish());
         program.threads.push(ThreadEntry {
@@ -128,6 +133,12 @@ fn store_buffering() {
 #[test]
 fn load_buffering() {
     check(&[&[R("x"), W("y", 1)], &[R("y"), W("x", 1)]], 3, 4);
+}
+
+/// A thread may wait for what it has written itself, whether the model tells that or not.
+#[test]
+fn awaits_its_own_write() {
+    check(&[&[W("x", 1), Await("x")], &[W("y", 1)]], 1, 1);
 }
 
 #[test]

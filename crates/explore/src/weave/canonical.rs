@@ -22,7 +22,7 @@ impl<C: Checker> Weaver<'_, C> {
     pub(super) fn canonical(&mut self, a: Ev) -> Result<bool, Error> {
         let graph = &self.partial.graph;
         let event = *graph.event(a);
-        let there = |b: Ev| b < a || self.below[b.as_usize()];
+        let there = |b: Ev| b < a || self.prefix.below[b.as_usize()];
         let source = match event.label {
             Label::Read { .. } => event.rf,
             // The write of a read-modify-write goes where its read has decided.
@@ -47,7 +47,7 @@ impl<C: Checker> Weaver<'_, C> {
     /// another read-modify-write, which belongs into a hole, will need.
     fn needs_search(&self, a: Ev) -> bool {
         let graph = &self.partial.graph;
-        let there = |b: Ev| b < a || self.below[b.as_usize()];
+        let there = |b: Ev| b < a || self.prefix.below[b.as_usize()];
         let EventId { thread, index } = graph.event(a).id;
         if graph.thread(thread).events()[index as usize + 1..].iter().any(|&b| there(b)) {
             return true;
@@ -66,7 +66,7 @@ impl<C: Checker> Weaver<'_, C> {
     fn is_first(&mut self, a: Ev) -> Result<bool, Error> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut map = std::mem::take(&mut self.scratch_map);
-        let below = &self.below;
+        let below = &self.prefix.below;
         let event = *self.partial.graph.event(a);
         let forget = if event.label.is_read() { a } else { Ev::NONE };
         self.partial.restrict_into(|b| b <= a || below[b.as_usize()], forget, &mut scratch, &mut map);
@@ -181,7 +181,7 @@ impl<C: Checker> Weaver<'_, C> {
         for (at, thread) in graph.threads().iter().enumerate() {
             let (id, tag) = (ThreadId(at as u16), tag_of(graph, at));
             // The new write itself is what the holes are filled for.
-            if self.target == Some((id, self.history.node(tag).site)) {
+            if self.target == Some((id, self.history.hangs(tag).site)) {
                 continue;
             }
             match tag.ready() {

@@ -18,7 +18,9 @@ impl<C: Checker> Weaver<'_, C> {
             };
             let before = Tag(self.partial.graph.thread(thread).now());
             let node = self.history.node(before);
-            if !matches!(node.next, Next::Emit(_)) || node.site != self.partial.links(next).site {
+            if !matches!(node.next, Next::Emit(_))
+                || self.history.hangs(before).site != self.partial.links(next).site
+            {
                 return Ok(());
             }
             let event = self.partial.graph.event(next);
@@ -42,25 +44,15 @@ impl<C: Checker> Weaver<'_, C> {
 
     /// What the next event of a thread hangs on.
     pub(super) fn links(&self, thread: ThreadId, tag: Tag) -> Links {
-        let state = self.history.state(tag);
-        let conditional = self.history.interp.is_conditional(state);
-        let site = self.history.node(tag).site;
-        let mut links = Links { site, before: tag.0, conditional, ..Links::default() };
+        let hangs = self.history.hangs(tag);
         let events = self.partial.graph.thread(thread).events();
-        let at = |index: u32| events[index as usize];
-        if let Some(tracked) = state.tracked() {
-            let kinds = [
-                (&tracked.addr, Need::ADDR, Need::PICK_ADDR),
-                (&tracked.data, Need::DATA, Need::PICK_DATA),
-                (&tracked.ctrl, Need::CTRL, Need::PICK_CTRL),
-            ];
-            for (set, kind, pick) in kinds {
-                set.iter().for_each(|index| links.add(at(index), kind));
-                set.picks().for_each(|index| links.add(at(index), pick));
-            }
-            state.needs().for_each(|index| links.add(at(index), 0));
+        let need = |&(index, kinds): &(u32, u8)| Need::new(events[index as usize], kinds);
+        Links {
+            needs: hangs.needs.iter().map(need).collect(),
+            site: hangs.site,
+            before: tag.0,
+            conditional: hangs.conditional,
         }
-        links
     }
 
     /// The label of a read that is behind a hole, if its source gives it `value`.

@@ -4,7 +4,7 @@
 //! the idea (a write revisits reads outside of what it depends on, and may leave holes in threads), and
 //! TruSt (see [`engine`](crate::engine)) for the search, which this is with three changes:
 //! 1. the prefix of an event is its dependency prefix, (rf ∪ addr ∪ data ∪ ctrl ∪ rmw)+ and what decides
-//!    that the event happens at all ([`prefix`]); threads have holes, and the next event of a thread goes
+//!    that the event happens at all ([`prefix`](crate::prefix)); threads have holes, and the next event of a thread goes
 //!    into its first one;
 //! 2. sources and places have an order, co-latest first;
 //! 3. what is thrown away was chosen canonically if it is the first *consistent* choice in that order, in
@@ -24,7 +24,6 @@
 mod canonical;
 mod forward;
 mod implicit;
-mod prefix;
 mod search;
 
 pub(crate) use implicit::{has_implicit_flow, has_optional_events};

@@ -4,6 +4,7 @@ use super::canonical::{places, sources};
 use crate::engine::{Frame, Kind, REVISIT};
 use crate::error::Error;
 use crate::history::{Created, History, Next, Ready, Tag};
+use crate::prefix::Prefix;
 use crate::schedule::{Schedule, join_is_ready, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
 use porf_consistency::Checker;
@@ -25,12 +26,8 @@ pub(crate) struct Weaver<'p, C> {
     roots: Vec<Tag>,
     seen: bool,
     map: Vec<Ev>,
-    /// What is below the newest write.
-    pub(super) below: Vec<bool>,
-    pub(super) marks: Vec<u8>,
-    /// Whether the prefix goes through a read-modify-write whose write its own thread reads.
-    pub(super) early: bool,
-    pub(super) work: Vec<(Ev, u8)>,
+    /// Of the newest write.
+    pub(super) prefix: Prefix,
     /// The thread and the site of the write whose revisits are looked for.
     pub(super) target: Option<(ThreadId, u64)>,
     pub(super) scratch: Partial,
@@ -63,10 +60,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
             roots: Vec::new(),
             seen: false,
             map: Vec::new(),
-            below: Vec::new(),
-            marks: Vec::new(),
-            early: false,
-            work: Vec::new(),
+            prefix: Prefix::default(),
             target: None,
             scratch: Partial::default(),
             scratch_map: Vec::new(),
@@ -260,7 +254,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
             RmwKind::Exclusive => false,
             _ => rmw.is_pair(),
         };
-        wants && self.partial.write_of(ev).is_none()
+        wants && self.partial.graph.write_of(ev).is_none()
     }
 
     /// No thread can move.
@@ -454,17 +448,19 @@ impl<'p, C: Checker> Weaver<'p, C> {
     /// Collects the reads that the new write may revisit: from the newest event back, as long as all
     /// that would be thrown away was chosen canonically.
     fn find_revisits(&mut self, write: Ev) -> Result<(), Error> {
-        self.mark_prefix(write);
+        self.prefix.mark(&self.partial, self.checker.architecture(), write);
         let thread = self.partial.graph.event(write).id.thread;
         self.target = Some((thread, self.partial.links(write).site));
         let loc = self.partial.graph.event(write).loc;
-        if self.early {
+        if self.prefix.early {
             let read_here = |ev: &Ev| {
                 let event = self.partial.graph.event(*ev);
                 event.label.is_read() && event.loc == loc
             };
             let reads: Vec<Ev> = self.partial.graph.all().filter(read_here).collect();
-            if reads.into_iter().any(|read| self.is_doubtful(write, read)) {
+            let Weaver { prefix, partial, checker, .. } = self;
+            let architecture = checker.architecture();
+            if reads.into_iter().any(|read| prefix.is_doubtful(partial, architecture, write, read)) {
                 let what = "a thread that reads early what its own read-modify-write wrote";
                 return Err(Error::Unsupported(what.into()));
             }
@@ -472,7 +468,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
         // The oldest event that would lose its source, or the other half of its instruction.
         let mut oldest = Ev::NONE;
         for a in self.partial.graph.all().rev().skip(1) {
-            if self.below[a.as_usize()] {
+            if self.prefix.below[a.as_usize()] {
                 continue;
             }
             if !self.canonical(a)? {
@@ -496,9 +492,9 @@ impl<'p, C: Checker> Weaver<'p, C> {
     /// for the places of the write. Whether there is one.
     fn revisit(&mut self, write: Ev, read: Ev) -> bool {
         // Other writes have come and gone since the revisits were collected.
-        self.mark_prefix(write);
+        self.prefix.mark(&self.partial, self.checker.architecture(), write);
         let mut copy = self.pool.pop().unwrap_or_default();
-        let below = &self.below;
+        let below = &self.prefix.below;
         let keep = |ev: Ev| ev <= read || ev == write || below[ev.as_usize()];
         self.partial.restrict_into(keep, read, &mut copy, &mut self.map);
         let (new_write, new_read) = (self.map[write.as_usize()], self.map[read.as_usize()]);

@@ -124,7 +124,8 @@ pub const IDIOMS: &[Idiom] = &[
     },
 ];
 
-/// 2 or 3 threads, 3 or 4 of large programs, at most `size` operations in all.
+/// 2 or 3 threads, 3 or 4 of large programs, at most `size` operations in all. In every fourth program
+/// threads begin with a read and end with a write, so that load buffering is likely.
 pub fn program(seed: u64, size: u64, idiom: &Idiom) -> Program {
     let mut random = Random::new(seed);
     let mut program =
@@ -138,7 +139,7 @@ pub fn program(seed: u64, size: u64, idiom: &Idiom) -> Program {
         let most = left.saturating_sub(threads - 1 - thread).clamp(1, 4);
         let count = 1 + random.below(most);
         left = left.saturating_sub(count);
-        let function = thread_code(&mut random, thread, count, &locations, idiom);
+        let function = thread_code(&mut random, thread, count, &locations, idiom, seed.is_multiple_of(4));
         program.functions.push(function);
         program.threads.push(ThreadEntry {
             name: format!("P{thread}"),
@@ -155,6 +156,7 @@ fn thread_code(
     count: u64,
     locations: &[u64],
     idiom: &Idiom,
+    buffers: bool,
 ) -> porf_ir::Function {
     let mut f = FunctionBuilder::new(&format!("P{thread}"));
     let registers = [f.register("a"), f.register("b")];
@@ -162,7 +164,11 @@ fn thread_code(
     let mut slots = 0;
     // Most dependencies are on the last value read.
     let mut last = registers[0];
-    for _ in 0..count {
+    if buffers {
+        let address = random.pick(locations).into();
+        f.push(Instr::Load { dst: last, address, size: 4, mode: idiom.reads[0] });
+    }
+    for _ in 0..if buffers { count.saturating_sub(2) } else { count } {
         let address = random.pick(locations);
         let from = if random.below(4) == 0 { random.pick(&registers) } else { last };
         let dst = random.pick(&registers);
@@ -243,6 +249,10 @@ fn thread_code(
             17 if random.below(3) == 0 => f.push(Instr::Assume { cond: from.into() }),
             _ => f.push(Instr::Fence { mode: random.pick(idiom.fences) }),
         }
+    }
+    if buffers {
+        let (address, value) = (random.pick(locations).into(), (1 + random.below(2)).into());
+        f.push(Instr::Store { address, value, size: 4, mode: idiom.writes[0] });
     }
     f.finish()
 }

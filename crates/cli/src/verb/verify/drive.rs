@@ -70,6 +70,7 @@ pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, Fai
             blocked: found.blocked,
             events: found.events,
             revisits: found.revisits,
+            ..Statistics::default()
         };
         search.bounded |= found.bounded;
         search.answered |= found.answered;
@@ -99,13 +100,13 @@ pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, Fai
         total.add(&statistics);
         let over = search.is_over();
         if let Some(path) = plan.checkpoint {
-            if rest.tasks.is_empty() {
+            if rest.is_empty() {
                 let _ = std::fs::remove_file(path);
             } else {
                 write(path, fingerprint, &total, search, plan.cuts, &rest)?;
             }
         }
-        if over || rest.tasks.is_empty() {
+        if over || rest.is_empty() {
             bar.finish_and_clear();
             return Ok(total);
         }

@@ -4,53 +4,67 @@
 //! before it, and so on. A write that is read by its own thread only is passed on before it is ordered
 //! (store forwarding): of such a write only what it depends on belongs to the prefix.
 
-use super::Weaver;
-use porf_consistency::{Architecture, Checker};
+use porf_consistency::{Architecture, is_exclusive_read};
 use porf_event::{EventId, Label, RmwKind};
-use porf_graph::{Ev, Partial};
+use porf_graph::{Ev, ExecutionGraph, Linked};
 
 /// Marks of an event in a prefix.
 const NEEDED: u8 = 1;
 /// With what is ordered before it.
 const ORDERED: u8 = 2;
 
-impl<C: Checker> Weaver<'_, C> {
-    /// Marks everything below `event`, itself not included.
+/// The prefix of one event after the other.
+#[derive(Default)]
+pub(crate) struct Prefix {
+    /// What is below the event, itself not included.
+    pub below: Vec<bool>,
+    /// Whether it goes through a read-modify-write whose write its own thread reads.
+    pub early: bool,
+    marks: Vec<u8>,
+    work: Vec<(Ev, u8)>,
+}
+
+impl Prefix {
+    /// Marks everything below `event`.
     ///
     /// The write of a read-modify-write belongs to its read, unless it needs more than is there: another
     /// read-modify-write could not know that the source is taken.
-    pub(super) fn mark_prefix(&mut self, event: Ev) {
-        self.mark(event, true);
+    pub fn mark(&mut self, linked: &impl Linked, architecture: Option<Architecture>, event: Ev) {
+        self.mark_all(linked, architecture, event, true);
     }
 
     /// Whether `read` is below `event` only because a thread reads the write of its own read-modify-write
     /// early. Not every model orders that, and no revisit would be tried where it does not.
-    pub(super) fn is_doubtful(&mut self, event: Ev, read: Ev) -> bool {
-        let orders =
-            matches!(self.checker.architecture(), None | Some(Architecture::Imm | Architecture::Riscv));
+    pub fn is_doubtful(
+        &mut self,
+        linked: &impl Linked,
+        architecture: Option<Architecture>,
+        event: Ev,
+        read: Ev,
+    ) -> bool {
+        let orders = matches!(architecture, None | Some(Architecture::Imm | Architecture::Riscv));
         if orders || !self.early || !self.below[read.as_usize()] {
             return false;
         }
-        self.mark(event, false);
+        self.mark_all(linked, architecture, event, false);
         let doubtful = !self.below[read.as_usize()];
-        self.mark(event, true);
+        self.mark_all(linked, architecture, event, true);
         doubtful
     }
 
     /// `early`: the read of a read-modify-write belongs to its write even if that is only passed on.
-    fn mark(&mut self, event: Ev, early: bool) {
-        let Weaver { partial, checker, marks, work, below, early: seen, .. } = self;
+    fn mark_all(&mut self, linked: &impl Linked, architecture: Option<Architecture>, event: Ev, early: bool) {
+        let Prefix { marks, work, below, early: seen } = self;
+        let graph = linked.graph();
         *seen = false;
-        let architecture = checker.architecture();
         marks.clear();
-        marks.resize(partial.graph.len(), 0);
+        marks.resize(graph.len(), 0);
         marks[event.as_usize()] = NEEDED | ORDERED;
         work.clear();
         work.push((event, NEEDED | ORDERED));
         let mut pairs = false;
         while let Some((top, new)) = work.pop() {
-            pairs |=
-                partial.graph.event(top).label.is_read() && partial.graph.event(top).label.rmw().is_pair();
+            pairs |= graph.event(top).label.is_read() && graph.event(top).label.rmw().is_pair();
             let mut mark = |need: Ev, kind: u8| {
                 let before = marks[need.as_usize()];
                 if need != Ev::INIT && kind & !before != 0 {
@@ -58,31 +72,31 @@ impl<C: Checker> Weaver<'_, C> {
                     work.push((need, kind & !before));
                 }
             };
-            let pair = partial.graph.event(top).pair;
+            let pair = graph.event(top).pair;
             let passed_on = new & ORDERED == 0;
             if pair.is_some() && (early || !passed_on) {
                 mark(pair, NEEDED | ORDERED);
                 *seen |= passed_on;
             }
             if new & NEEDED != 0 {
-                needs(partial, architecture, top, &mut mark);
+                needs(linked, architecture, top, &mut mark);
             }
             if new & ORDERED != 0 {
                 let found = &mut |need| mark(need, NEEDED | ORDERED);
                 match architecture {
-                    Some(architecture) => architecture.before(partial, top, found),
-                    None => po_before(partial, top).iter().copied().for_each(found),
+                    Some(architecture) => architecture.before(linked, top, found),
+                    None => po_before(graph, top).iter().copied().for_each(found),
                 }
             }
         }
         while std::mem::take(&mut pairs) {
-            for write in partial.graph.all() {
-                let pair = partial.graph.event(write).pair;
+            for write in graph.all() {
+                let pair = graph.event(write).pair;
                 if !pair.is_some() || marks[write.as_usize()] != 0 || marks[pair.as_usize()] == 0 {
                     continue;
                 }
                 let mut all = true;
-                needs(partial, architecture, write, &mut |need, _| {
+                needs(linked, architecture, write, &mut |need, _| {
                     all &= need == Ev::INIT || marks[need.as_usize()] != 0;
                 });
                 if all {
@@ -99,20 +113,22 @@ impl<C: Checker> Weaver<'_, C> {
 
 /// Events that everything of their thread is ordered with.
 fn is_barrier(label: &Label) -> bool {
-    matches!(
-        label,
-        Label::Create { .. } | Label::Join { .. } | Label::Alloc { .. } | Label::Free { .. } | Label::End
-    )
+    matches!(label, Label::Create { .. } | Label::Join { .. } | Label::End)
 }
 
-fn po_before(partial: &Partial, event: Ev) -> &[Ev] {
-    let EventId { thread, index } = partial.graph.event(event).id;
-    &partial.graph.thread(thread).events()[..index as usize]
+fn po_before(graph: &ExecutionGraph, event: Ev) -> &[Ev] {
+    let EventId { thread, index } = graph.event(event).id;
+    &graph.thread(thread).events()[..index as usize]
 }
 
 /// What an event needs to be what it is.
-fn needs(partial: &Partial, architecture: Option<Architecture>, event: Ev, found: &mut impl FnMut(Ev, u8)) {
-    let graph = &partial.graph;
+fn needs(
+    linked: &impl Linked,
+    architecture: Option<Architecture>,
+    event: Ev,
+    found: &mut impl FnMut(Ev, u8),
+) {
+    let graph = linked.graph();
     let this = graph.event(event);
     if this.rf.is_some() {
         let source = graph.event(this.rf);
@@ -121,10 +137,14 @@ fn needs(partial: &Partial, architecture: Option<Architecture>, event: Ev, found
             && !(architecture == Some(Architecture::Riscv) && source.label.rmw() != RmwKind::None);
         found(this.rf, if early { NEEDED } else { NEEDED | ORDERED });
     }
-    for need in &partial.links(event).needs {
+    for need in linked.needs(event) {
         found(need.event, NEEDED | ORDERED);
     }
-    let before = po_before(partial, event);
+    let before = po_before(graph, event);
+    if architecture == Some(Architecture::Imm) && this.label.is_write() {
+        // [Rex];po is a dependency.
+        before.iter().filter(|&&ev| is_exclusive_read(graph, ev)).for_each(|&ev| found(ev, NEEDED | ORDERED));
+    }
     if is_barrier(&this.label) {
         before.iter().for_each(|&ev| found(ev, NEEDED | ORDERED));
     } else if let Some(&barrier) = before.iter().rfind(|&&ev| is_barrier(&graph.event(ev).label)) {

@@ -1,0 +1,62 @@
+//! Execution graphs that know what their events depend on, wherever that is kept.
+
+use crate::{Ev, ExecutionGraph, Partial};
+
+/// An event that another one needs, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    pub event: Ev,
+    pub(crate) kinds: u8,
+}
+
+/// What models that keep dependencies ask of a graph.
+pub trait Linked {
+    fn graph(&self) -> &ExecutionGraph;
+
+    /// The events of the same thread that an event needs, in no order.
+    fn needs(&self, event: Ev) -> impl Iterator<Item = Need> + '_;
+
+    /// Of a read: whether its ordering, and whether a write follows it, depends on the value that it reads
+    /// (a compare-and-swap).
+    fn is_conditional(&self, event: Ev) -> bool;
+}
+
+impl Need {
+    pub const ADDR: u8 = 1;
+    pub const DATA: u8 = 2;
+    pub const CTRL: u8 = 4;
+    /// As the first three, of a value that was only picked.
+    pub const PICK_ADDR: u8 = 8;
+    pub const PICK_DATA: u8 = 16;
+    pub const PICK_CTRL: u8 = 32;
+    /// Of the read of a compare-and-swap, on what it compares with.
+    pub const CAS: u8 = 64;
+
+    pub fn new(event: Ev, kinds: u8) -> Need {
+        Need { event, kinds }
+    }
+
+    #[inline]
+    pub fn is(self, kinds: u8) -> bool {
+        self.kinds & kinds != 0
+    }
+
+    #[inline]
+    pub fn kinds(self) -> u8 {
+        self.kinds
+    }
+}
+
+impl Linked for Partial {
+    fn graph(&self) -> &ExecutionGraph {
+        &self.graph
+    }
+
+    fn needs(&self, event: Ev) -> impl Iterator<Item = Need> + '_ {
+        self.links(event).needs.iter().copied()
+    }
+
+    fn is_conditional(&self, event: Ev) -> bool {
+        self.links(event).conditional
+    }
+}
