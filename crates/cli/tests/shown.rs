@@ -26,6 +26,14 @@ int main() {
 "#;
 
 #[test]
+fn a_condition_variable_is_shown_as_who_waits() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/language/signal_one.c");
+    let text = verify("signal.c", &std::fs::read_to_string(path).expect("the program"), &["-DWRONG"]);
+    assert!(text.contains("21: opened := waiting: T1 T2, woken: T"), "{text}");
+    assert!(!text.contains("0x"), "{text}");
+}
+
+#[test]
 fn a_violation_of_cpp_speaks_of_the_users_code() {
     let text = verify("published.cpp", PUBLISHED, &[]);
     let (before, execution) = text.split_once("how it happens").expect("an execution");

@@ -146,7 +146,10 @@ impl TraceEvent {
         match self.label {
             Label::Read { access, value, .. } | Label::Write { access, value, .. } => {
                 self.location = names.location(access.location.0, access.size);
-                self.value = names.value(value, access.size);
+                self.value = match self.stack.first() {
+                    Some(frame) if is_condition(frame) => waiters(value),
+                    _ => names.value(value, access.size),
+                };
             }
             Label::Alloc { location, .. } | Label::Free { location } => {
                 self.location = names.location(location.0, 1);
@@ -227,6 +230,25 @@ pub fn stack(program: &Program, frames: &[(FunctionId, Span)]) -> Vec<StackFrame
             },
         })
         .collect()
+}
+
+/// Whether it is one of our own routines for condition variables.
+fn is_condition(frame: &StackFrame) -> bool {
+    frame.location.line == 0
+        && matches!(frame.function.as_str(), "cond_wait" | "cond_signal" | "cond_broadcast")
+}
+
+/// The contents of a condition variable: who waits in the low half, who of them is woken in the high one.
+fn waiters(value: Value) -> String {
+    let threads = |set: u64| -> String {
+        (0..32).filter(|bit| set >> bit & 1 != 0).map(|bit| format!(" T{bit}")).collect()
+    };
+    let (waiting, woken) = (threads(value as u64), threads((value >> 32) as u64));
+    match (waiting.as_str(), woken.as_str()) {
+        ("", _) => "nobody waits".to_string(),
+        (_, "") => format!("waiting:{waiting}"),
+        _ => format!("waiting:{waiting}, woken:{woken}"),
+    }
 }
 
 fn mode_name(mode: &str) -> String {
