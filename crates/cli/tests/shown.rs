@@ -28,7 +28,7 @@ int main() {
 #[test]
 fn a_condition_variable_is_shown_as_who_waits() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/language/signal_one.c");
-    let text = verify("signal.c", &std::fs::read_to_string(path).expect("the program"), &["-DWRONG"]);
+    let text = verify("signal.c", &std::fs::read_to_string(path).expect("the program"), &["--", "-DWRONG"]);
     assert!(text.contains("21: opened := waiting: T1 T2, woken: T"), "{text}");
     assert!(!text.contains("0x"), "{text}");
 }
