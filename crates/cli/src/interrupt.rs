@@ -10,6 +10,11 @@ pub fn watch() {
     unsafe { libc::signal(libc::SIGINT, handler as *const () as usize) };
 }
 
+/// What the first Ctrl-C sets, for those who look at it themselves.
+pub fn flag() -> &'static AtomicBool {
+    &INTERRUPTED
+}
+
 /// Whether the user asked for the end.
 pub fn requested() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)

@@ -394,3 +394,93 @@ fn executions_leave_nothing_behind() {
     let (few, many) = (peak("50"), peak("2000"));
     assert!(many < few + (1 << 20), "{few} bytes after 50 executions, {many} after 2,000");
 }
+
+/// A word whose last store in modification order is not the one done last: whoever waits must see it.
+#[test]
+fn a_futex_waits_for_the_last_value_in_modification_order() {
+    let source = "#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static atomic_int word = 1;
+static void *waker(void *unused) {
+    atomic_store_explicit(&word, 0, memory_order_relaxed);
+    syscall(SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, waker, 0);
+    if (atomic_exchange_explicit(&word, 2, memory_order_relaxed) == 1)
+        while (atomic_load_explicit(&word, memory_order_relaxed) == 2)
+            syscall(SYS_futex, &word, FUTEX_WAIT, 2, 0, 0, 0);
+    return pthread_join(thread, 0);
+}";
+    let program = build_text("futex_order", source);
+    let report = sample(&program, &["--executions", "2000"], &[]);
+    assert_eq!(report["verdict"], "safe", "{report}");
+}
+
+/// Store buffering with a fence in one thread only, and with `membarrier` there.
+#[test]
+fn membarrier_is_a_fence_in_every_thread() {
+    let source = "#include <assert.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static atomic_int x, y;
+static int r, s;
+static void *reader(void *unused) {
+    atomic_store_explicit(&x, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    r = atomic_load_explicit(&y, memory_order_relaxed);
+    return unused;
+}
+int main(int argc, char **argv) {
+    pthread_t thread;
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    pthread_create(&thread, 0, reader, 0);
+    atomic_store_explicit(&y, 1, memory_order_relaxed);
+    if (argc > 1) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    else atomic_thread_fence(memory_order_seq_cst);
+    s = atomic_load_explicit(&x, memory_order_relaxed);
+    pthread_join(thread, 0);
+    assert(r || s);
+    return 0;
+}";
+    let program = build_text("membarrier", source);
+    assert_eq!(sample(&program, &["--executions", "2000"], &[])["verdict"], "violated");
+    let report = sample(&program, &["--executions", "2000"], &["membarrier"]);
+    assert_eq!(report["verdict"], "safe", "{report}");
+}
+
+/// A program that stops after a second takes as many events as the tick says.
+#[test]
+fn a_longer_tick_ends_timed_programs_sooner() {
+    let source = "#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+static atomic_int stop, count;
+static void *work(void *unused) {
+    while (!atomic_load(&stop)) atomic_fetch_add(&count, 1);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    sleep(1);
+    atomic_store(&stop, 1);
+    return pthread_join(thread, 0);
+}";
+    let program = build_text("timed", source);
+    let events = |tick: &str| {
+        let report = sample(&program, &["--executions", "1", "--tick", tick], &[]);
+        assert_eq!(report["verdict"], "safe", "{report}");
+        report["events"].as_u64().expect("a number")
+    };
+    let (long, short) = (events("10000"), events("100000"));
+    assert!(long > 90_000 && short < 12_000, "{long} and {short} events");
+}

@@ -1,12 +1,18 @@
-//! `syscall(SYS_futex, …)`, on which Rust's and C++'s runtimes build their own locks; other system calls
-//! pass through.
+//! `syscall(SYS_futex, …)`, on which Rust's and C++'s runtimes build their own locks, and `SYS_membarrier`;
+//! other system calls pass through.
+//!
+//! The kernel has a full barrier between queueing a waiter and reading the word, and one before it looks for
+//! waiters to wake: a waker that finds nobody has its earlier stores seen by whoever waits later. Both are
+//! sequentially consistent fences here, and the word is read as a relaxed load reads it.
 
+use crate::atomic::locate;
 use crate::real;
 use crate::sync::{object, wait_on};
 use crate::sys;
 use crate::time::{deadline_after, deadline_of};
 use crate::world::{Step, is_running, visible, world};
 use libc::timespec;
+use porf_sample::Order;
 
 const WAIT: usize = 0;
 const WAKE: usize = 1;
@@ -15,6 +21,10 @@ const CMP_REQUEUE: usize = 4;
 const WAIT_BITSET: usize = 9;
 const WAKE_BITSET: usize = 10;
 const CLOCK_REALTIME_FLAG: usize = 256;
+
+/// The commands of membarrier that are barriers: global, global and private expedited, with core
+/// serialisation, with restart of restartable sequences.
+const BARRIERS: [usize; 5] = [1, 2, 8, 32, 128];
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn syscall(
@@ -32,6 +42,15 @@ pub unsafe extern "C" fn syscall(
         if let Ok(value) = result {
             return value;
         }
+    }
+    if number == libc::SYS_membarrier && BARRIERS.contains(&a) && is_running() {
+        crate::atomic::tracked();
+        visible(Step::Other);
+        // SAFETY: running.
+        let w = unsafe { world() };
+        w.engine.fence_all(w.current);
+        w.refresh();
+        return 0;
     }
     if number == libc::SYS_sched_yield && is_running() {
         crate::world::give_way();
@@ -63,10 +82,17 @@ unsafe fn futex(
     crate::atomic::tracked();
     visible(Step::Other);
     let index = object(address, |_| {});
+    // SAFETY: running.
+    let w = unsafe { world() };
+    w.engine.fence(w.current, Order::SeqCst);
+    w.refresh();
     match command {
         WAIT | WAIT_BITSET => {
-            // SAFETY: the kernel would read it too.
-            if unsafe { *(address as *const u32) } != value {
+            // SAFETY: running; the kernel would read it too.
+            let location = unsafe { locate(address, 4) };
+            let found = w.engine.load(w.current, location, Order::Relaxed, &mut w.scheduler);
+            w.refresh();
+            if found != u128::from(value) {
                 return error(libc::EAGAIN);
             }
             let deadline = (timeout != 0).then(|| {

@@ -134,6 +134,7 @@ unsafe fn standalone() -> *mut Shared {
         isolation: 0,
         window: 0,
         max_steps: u64::MAX,
+        tick: 100,
         output: 2,
         stop_at_first: 0,
     };

@@ -169,6 +169,8 @@ pub struct World {
     pub benign_before: usize,
     pub steps: u64,
     pub max_steps: u64,
+    /// One visible operation costs so much virtual time, in nanoseconds.
+    pub tick: u64,
     /// The step at which to look at the limits again.
     pub next_look: u64,
     /// The step at which something last changed: a store, a lock, a thread, the clock read.
@@ -196,9 +198,6 @@ pub struct World {
 /// So many steps in which threads only look at things are a livelock: every load has by then returned
 /// everything it may.
 const QUIET_STEPS: u64 = 1_000_000;
-
-/// One visible operation costs so much virtual time.
-const STEP_TIME: u64 = 100;
 
 impl World {
     pub fn shared(&self) -> &'static mut Shared {
@@ -273,7 +272,7 @@ pub fn visible(step: Step) {
     // SAFETY: called while running.
     let w = unsafe { world() };
     w.steps += 1;
-    w.time += STEP_TIME;
+    w.time += w.tick;
     if w.steps >= w.next_look {
         look_around(w);
     }
@@ -437,6 +436,7 @@ pub fn init(shared: *mut Shared) {
             benign_before: 0,
             steps: 0,
             max_steps: options.max_steps,
+            tick: options.tick,
             next_look: 0,
             last_change: 0,
             run_length: 0,

@@ -336,6 +336,16 @@ impl Engine {
         self.tick(t);
     }
 
+    /// A full fence in every thread, wherever it is, between two of the caller: Linux's `membarrier`. A thread
+    /// that has ended had one at its end.
+    pub fn fence_all(&mut self, t: u32) {
+        self.fence(t, Order::SeqCst);
+        for other in (0..self.thread_count as u32).filter(|other| *other != t) {
+            self.fence(other, Order::SeqCst);
+        }
+        self.fence(t, Order::SeqCst);
+    }
+
     /// Stores kept now, over all locations.
     pub fn stores_kept(&self) -> usize {
         self.locations[..self.location_count].iter().map(History::len).sum()

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The environment variable that holds the number of the inherited file descriptor.
 pub const DESCRIPTOR_VARIABLE: &str = "PORF_SAMPLE_FD";
-pub const MAGIC: u64 = 0x706f_7266_0000_0001;
+pub const MAGIC: u64 = 0x706f_7266_0000_0002;
 pub const MAX_FINDINGS: usize = 256;
 pub const MAX_FRAMES: usize = 32;
 pub const MAX_STACKS: usize = 8;
@@ -43,6 +43,8 @@ pub struct Options {
     pub window: u64,
     /// Visible events per execution before it is cut off.
     pub max_steps: u64,
+    /// Virtual time of a visible event, in nanoseconds.
+    pub tick: u64,
     /// What happens to the program's output: 0 dropped, 1 shown in the first execution, 2 always shown.
     pub output: u32,
     pub stop_at_first: u32,

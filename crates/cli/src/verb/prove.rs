@@ -1,5 +1,6 @@
 //! `porf prove`: is this array system safe for any number of processes?
 
+use crate::interrupt;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource};
@@ -11,7 +12,6 @@ use porf_verdict::{Limit, Verdict};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Prove or refute the safety of an array system for any number of processes
@@ -115,10 +115,9 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         max_nodes: args.max_nodes,
         max_seconds: args.budget,
         explore_first: !args.no_explore,
-        interrupt: Some(&INTERRUPTED),
+        interrupt: Some(interrupt::flag()),
     };
-    // SAFETY: a handler that only sets a flag.
-    unsafe { libc::signal(libc::SIGINT, interrupt as *const () as usize) };
+    interrupt::watch();
     let start = Instant::now();
     let answer = match porf_param::prove(&system, request) {
         Ok(answer) => answer,
@@ -146,12 +145,6 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         Verdict::Inconclusive(Limit::Interrupted) => ExitCode::from(130),
         _ => ExitCode::from(answer.verdict.exit_code()),
     }
-}
-
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn interrupt(_: i32) {
-    INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
 struct Report<'a> {

@@ -7,6 +7,7 @@ mod channel;
 mod report;
 mod symbols;
 
+use crate::interrupt;
 use crate::options::{Format, Options};
 use channel::Channel;
 use clap::ValueEnum;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Run a program built by `porf cc` under a controlled scheduler, again and again
@@ -50,6 +51,9 @@ pub struct Args {
     /// Cut an execution off after so many visible events
     #[arg(long, default_value_t = 2_000_000)]
     max_events: u64,
+    /// Virtual nanoseconds that a visible event takes: more make programs that run for a time end sooner
+    #[arg(long, value_name = "NANOSECONDS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    tick: u64,
     /// How the program is brought back to its start
     #[arg(long, value_enum, default_value_t = Isolation::Auto)]
     isolation: Isolation,
@@ -96,12 +100,6 @@ enum Output {
     All,
 }
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn interrupt(_: i32) {
-    INTERRUPTED.store(true, Ordering::Relaxed);
-}
-
 pub fn run(args: &Args, options: &Options) -> ExitCode {
     match sample(args, options) {
         Ok(code) => ExitCode::from(code),
@@ -122,11 +120,11 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
         isolation: args.isolation as u32,
         window: args.memory.unwrap_or(0),
         max_steps: args.max_events,
+        tick: args.tick,
         output: args.output as u32,
         stop_at_first: u32::from(args.first),
     })?;
-    // SAFETY: a handler that only sets a flag.
-    unsafe { libc::signal(libc::SIGINT, interrupt as *const () as usize) };
+    interrupt::watch();
     let start = Instant::now();
     let mut child = spawn(args, &channel)?;
     let status = watch(args, &channel, &mut child)?;
@@ -137,7 +135,7 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
             args.program[0].display()
         )));
     }
-    let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+    let interrupted = interrupt::requested();
     let summary =
         report::Summary::new(shared, args.seed, args.executions, start.elapsed(), interrupted, status);
     match options.format {
@@ -160,7 +158,7 @@ impl Args {
             "schema": 1, "kind": "witness", "command": "sample", "seed": seed, "program": program,
             "scheduler": name(self.scheduler.to_possible_value()), "depth": self.depth,
             "volatile": name(self.volatile.to_possible_value()), "memory": self.memory,
-            "max_events": self.max_events, "timeout": self.timeout,
+            "max_events": self.max_events, "tick": self.tick, "timeout": self.timeout,
         })
     }
 
@@ -181,6 +179,7 @@ impl Args {
             volatile: Volatile::from_str(word("volatile")?, false)?,
             memory: witness["memory"].as_u64(),
             max_events: number("max_events")?,
+            tick: witness["tick"].as_u64().unwrap_or(100),
             isolation: Isolation::Auto,
             output: Output::All,
             first: false,
@@ -221,7 +220,7 @@ fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<s
             bar.finish_and_clear();
             return Ok(status);
         }
-        if INTERRUPTED.load(Ordering::Relaxed) {
+        if interrupt::requested() {
             child.kill()?;
         }
         std::thread::sleep(pause);
