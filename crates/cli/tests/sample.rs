@@ -484,3 +484,30 @@ int main(void) {
     let (long, short) = (events("10000"), events("100000"));
     assert!(long > 90_000 && short < 12_000, "{long} and {short} events");
 }
+
+/// Two reads of one epoch, of which the second is the one that races: the stack of the earlier access is looked
+/// for until it is found, and no longer than an execution.
+#[test]
+fn the_stack_of_a_repeated_access_is_found_or_given_up() {
+    let source = "#include <pthread.h>
+#include <stdatomic.h>
+static int data[2];
+static atomic_int sum;
+__attribute__((noinline)) static int first(void) { return data[0]; }
+__attribute__((noinline)) static int second(void) { return data[0]; }
+static void *reader(void *unused) {
+    int all = first() + second() + first();
+    atomic_store_explicit(&sum, all, memory_order_relaxed);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, reader, 0);
+    data[0] = 1;
+    return pthread_join(thread, 0);
+}";
+    let program = build_text("repeated", source);
+    let report = sample(&program, &["--executions", "20"], &[]);
+    assert_eq!(report["findings"][0]["kind"], "race", "{report}");
+    assert_eq!(report["executions"], 20, "{report}");
+}

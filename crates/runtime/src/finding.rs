@@ -114,7 +114,6 @@ pub fn watched(w: &mut World, address: usize, size: usize, access: Kind, pc: usi
     if w.current != watch.thread || clock != watch.clock || !overlaps || !same_kind {
         return;
     }
-    w.watch = None;
     let thread = w.current;
     let finding = &mut w.shared().findings[watch.finding];
     let mut frames = [0usize; MAX_FRAMES];
@@ -126,12 +125,14 @@ pub fn watched(w: &mut World, address: usize, size: usize, access: Kind, pc: usi
         }
     });
     let stack = &mut finding.stacks[1];
+    // The thread may have done the like elsewhere in the same epoch: then the watch goes on.
     if depth > 0 && stack.frames[0] as u32 == frames[0] as u32 {
         for (to, from) in stack.frames.iter_mut().zip(&frames[..depth]) {
             *to = *from as u64;
         }
         stack.length = depth as u32;
         finding.complete = 1;
+        w.watch = None;
     }
 }
 
