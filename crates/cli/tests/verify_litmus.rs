@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every test runs under the first; under each of the others one in turn, or with PORF_FULL all.
-const MODELS: [&str; 10] =
-    ["rc11", "sc", "tso", "pso", "ra", "sra", "armv8", "armv7", "power", "riscv"];
+const MODELS: [&str; 10] = ["rc11", "sc", "tso", "pso", "ra", "sra", "armv8", "armv7", "power", "riscv"];
 
 #[test]
 fn c_programs_do_what_the_litmus_tests_say() {

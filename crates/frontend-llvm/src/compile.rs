@@ -26,14 +26,17 @@ pub fn find_clang() -> Option<String> {
     std::iter::once("clang".to_string()).chain(versions).find(|name| runs(name))
 }
 
-/// Writes our headers (`genmc.h`, `porf.h`) and the parts of the library to a directory for the compiler to find.
+/// Writes our headers (`genmc.h`, `lkmm.h`, `porf.h`) and the parts of the library to a directory for the compiler to find.
 pub fn include_directory() -> Result<PathBuf, Error> {
     let directory =
         std::env::temp_dir().join(format!("porf-include-{}-{}", env!("CARGO_PKG_VERSION"), user()));
     let fail = |source| Error::Io { file: directory.display().to_string(), source };
     std::fs::create_dir_all(&directory).map_err(fail)?;
-    let headers =
-        [("porf.h", include_str!("../include/porf.h")), ("genmc.h", include_str!("../include/genmc.h"))];
+    let headers = [
+        ("porf.h", include_str!("../include/porf.h")),
+        ("genmc.h", include_str!("../include/genmc.h")),
+        ("lkmm.h", include_str!("../include/lkmm.h")),
+    ];
     let parts = crate::runtime::PARTS.iter().map(|part| (part.name, part.text));
     for (name, text) in headers.into_iter().chain(parts) {
         let path = directory.join(name);

@@ -16,7 +16,9 @@
 mod alone;
 mod fault;
 mod format;
+mod frames;
 mod private;
+mod request;
 mod run;
 mod silent;
 mod state;

@@ -5,20 +5,21 @@
 //! to the next phase or the next instruction.
 
 use crate::alone::{Flat, lock};
-use crate::state::Frame;
-use crate::taint::Sources;
+use crate::request::Request;
 use crate::{Fault, FaultKind, Step, ThreadState};
 use porf_event::{
     Access, BlockReason, DepSet, Dialect, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value,
     WriteMode,
 };
 use porf_ir::{AllocKind, FunctionId, Instr, Operand, Program, Reg, Region, Width, layout};
-use smallvec::SmallVec;
 use std::sync::Mutex;
 
 /// Phases of Arm's `CAS` after its choice: see `deliver_arm_cas`.
 const FROM_REGISTER: u8 = 2;
 const WRITE_BACK: u8 = 3;
+
+const ENDED_IF: &str = "a store after an `if` or a loop whose condition was read without acquire: under lkmm \
+                        nothing orders the two, and that is not supported";
 
 /// How deep calls may nest.
 pub const MAX_FRAMES: usize = 10_000;
@@ -154,6 +155,21 @@ impl<'p> Interpreter<'p> {
                     }
                     state.frame_mut().pc += 1;
                 }
+                Instr::IfBegin { slot, cond } => {
+                    let depth = state.frames.len();
+                    if let Some(taint) = &mut state.taint {
+                        let on = taint.of(frame.base, &[*cond]);
+                        taint.begin_if(depth, *slot, on);
+                    }
+                    state.frame_mut().pc += 1;
+                }
+                Instr::IfEnd { slot } => {
+                    let depth = state.frames.len();
+                    if let Some(taint) = &mut state.taint {
+                        taint.end_if(depth, *slot);
+                    }
+                    state.frame_mut().pc += 1;
+                }
                 Instr::Call { function, args, dst } => {
                     if state.frames.len() >= MAX_FRAMES {
                         return self.fault(
@@ -215,6 +231,9 @@ impl<'p> Interpreter<'p> {
                         Request::Emit(label, sources) => {
                             if let Some(taint) = &mut state.taint {
                                 taint.emit(frame.base, sources);
+                                if taint.hangs_on_ended_if(&label, state.events) {
+                                    return self.fault(state, FaultKind::Unsupported, ENDED_IF);
+                                }
                             }
                             return Step::Emit(label);
                         }
@@ -416,7 +435,7 @@ impl<'p> Interpreter<'p> {
         finish(state, dst, old, taint.unwrap_or_default());
     }
 
-    fn current(&self, state: &ThreadState) -> &'p Instr {
+    pub(crate) fn current(&self, state: &ThreadState) -> &'p Instr {
         let frame = state.frame();
         &self.program.function(frame.function).code[frame.pc as usize]
     }
@@ -594,110 +613,6 @@ impl<'p> Interpreter<'p> {
         None
     }
 
-    pub(crate) fn call(
-        &self,
-        state: &mut ThreadState,
-        function: FunctionId,
-        args: &[Operand],
-        result: Option<Reg>,
-    ) {
-        let callee = self.program.function(function);
-        let caller = state.frame().base;
-        let locals = state.memory.as_ref().map_or(0, |memory| memory.mark());
-        let base = state.registers.len() as u32;
-        state.registers.resize((base + callee.registers) as usize, 0);
-        if let Some(taint) = &mut state.taint {
-            taint.registers.resize((base + callee.registers) as usize, DepSet::new());
-        }
-        for (i, arg) in args.iter().enumerate() {
-            state.registers[base as usize + i] = value(state, *arg);
-            if let Some(taint) = &mut state.taint {
-                taint.registers[base as usize + i] = taint.of(caller, &[*arg]);
-            }
-        }
-        state.frames.push(Frame { function, pc: 0, base, result, locals });
-    }
-
-    fn give_back(&self, state: &mut ThreadState, result: Option<Operand>) {
-        let frame = *state.frame();
-        if state.frames.len() == 1 {
-            // The registers of the outermost function stay: conditions speak of them.
-            state.frames.clear();
-            return;
-        }
-        state.forget_locals(frame.locals);
-        let returned = result.map_or(0, |operand| value(state, operand));
-        let taint = state.taint.as_ref().map(|taint| taint.of(frame.base, result.as_slice()));
-        state.frames.pop();
-        state.registers.truncate(frame.base as usize);
-        if let Some(all) = &mut state.taint {
-            all.registers.truncate(frame.base as usize);
-        }
-        match frame.result {
-            Some(dst) => finish(state, dst, returned, taint.unwrap_or_default()),
-            None => advance(state),
-        }
-    }
-
-    /// Returns several values.
-    pub(crate) fn give_back_all(&self, state: &mut ThreadState, results: &[Operand]) {
-        let frame = *state.frame();
-        if state.frames.len() == 1 {
-            state.frames.clear();
-            return;
-        }
-        state.forget_locals(frame.locals);
-        let returned: SmallVec<[(Value, DepSet); 4]> = results
-            .iter()
-            .map(|operand| {
-                let taint = state.taint.as_ref().map(|taint| taint.of(frame.base, &[*operand]));
-                (value(state, *operand), taint.unwrap_or_default())
-            })
-            .collect();
-        state.frames.pop();
-        state.registers.truncate(frame.base as usize);
-        if let Some(all) = &mut state.taint {
-            all.registers.truncate(frame.base as usize);
-        }
-        if let Some(dst) = frame.result {
-            for (i, (word, taint)) in returned.into_iter().enumerate() {
-                set(state, Reg(dst.0 + i as u32), word, taint);
-            }
-        }
-        advance(state);
-    }
-
-    /// Begins what a thread that ends has to do before, unless it is at that already.
-    fn leave(&self, state: &mut ThreadState, result: Option<Operand>) -> bool {
-        let Some(exit) = self.program.image.as_ref().and_then(|image| image.thread_exit) else {
-            return false;
-        };
-        if state.thread == ThreadId(0)
-            || !self.is_leaving(state)
-            || state.frames.iter().any(|frame| frame.function == exit)
-        {
-            return false;
-        }
-        self.call(state, exit, &[result.unwrap_or(Operand::Const(0))], None);
-        true
-    }
-
-    /// Whether the thread's current instruction, a return or an exit, ends it.
-    fn is_leaving(&self, state: &ThreadState) -> bool {
-        state.frames.len() == 1 || matches!(self.current(state), Instr::ExitThread { .. })
-    }
-
-    /// The write by which a thread of a C program leaves its result to those who join it; a thread
-    /// that returns 0 needs none.
-    fn thread_result(&self, state: &ThreadState, result: Option<Operand>) -> Option<Label> {
-        if !self.c || !self.is_leaving(state) || state.thread == ThreadId(0) {
-            return None;
-        }
-        let value = result.map_or(0, |operand| value(state, operand));
-        let access = Access { location: Location(layout::result_cell(state.thread)), size: 8 };
-        (value != 0).then_some(Label::Write { access, mode: WriteMode::Plain, rmw: RmwKind::None, value })
-    }
-
     /// Writes a register and stays at the instruction.
     pub(crate) fn set(&self, state: &mut ThreadState, dst: Reg, result: Value, from: &[Operand]) {
         let taint = match &state.taint {
@@ -711,77 +626,6 @@ impl<'p> Interpreter<'p> {
         let message = message.to_string();
         let stack = state.stack(self.program);
         Step::Fault(Fault { kind, message, span: state.span(self.program), stack })
-    }
-}
-
-/// What an instruction wants of the world in its present phase.
-enum Request {
-    Emit(Label, Sources),
-    /// Nothing: it finished by itself.
-    Skip,
-    Stop(Step),
-}
-
-impl Request {
-    fn plain(label: Label) -> Request {
-        Request::Emit(label, Sources::default())
-    }
-
-    fn read(access: Access, mode: ReadMode, rmw: RmwKind, address: Operand) -> Request {
-        let sources = Sources { address: Some(address), ..Sources::default() };
-        Request::Emit(Label::Read { access, mode, rmw, value: 0 }, sources)
-    }
-
-    fn write(
-        access: Access,
-        mode: WriteMode,
-        rmw: RmwKind,
-        value: Value,
-        address: Operand,
-        data: Option<Operand>,
-    ) -> Request {
-        let sources = Sources { address: Some(address), data, ..Sources::default() };
-        Request::Emit(Label::Write { access, mode, rmw, value }, sources)
-    }
-
-    /// The write happens only because the value just read equals `expected`.
-    fn on_condition(self, state: &ThreadState, expected: Operand, tracked: bool) -> Request {
-        match self {
-            Request::Emit(label, sources) if tracked => {
-                Request::Emit(label, Sources { condition: Some((expected, state.old_event)), ..sources })
-            }
-            other => other,
-        }
-    }
-
-    /// The write comes after a branch that compares the value just read with `expected`.
-    fn after_branch(self, state: &ThreadState, expected: Operand, is: bool) -> Request {
-        match self {
-            Request::Emit(label, sources) if is => {
-                Request::Emit(label, Sources { branch: Some((expected, state.old_event)), ..sources })
-            }
-            other => other,
-        }
-    }
-
-    /// Were `operand` another value, this would be another kind of event.
-    fn identified_by(self, operand: Operand) -> Request {
-        match self {
-            Request::Emit(label, sources) => {
-                Request::Emit(label, Sources { identity: Some(operand), ..sources })
-            }
-            other => other,
-        }
-    }
-
-    /// The value written was computed from the value just read, where `uses` says so.
-    fn using_old(self, state: &ThreadState, uses: bool) -> Request {
-        match self {
-            Request::Emit(label, sources) if uses => {
-                Request::Emit(label, Sources { old: Some(state.old_event), ..sources })
-            }
-            other => other,
-        }
     }
 }
 
@@ -809,7 +653,7 @@ pub(crate) fn finish(state: &mut ThreadState, dst: Reg, result: Value, taint: De
     advance(state);
 }
 
-fn set(state: &mut ThreadState, dst: Reg, result: Value, taint: DepSet) {
+pub(crate) fn set(state: &mut ThreadState, dst: Reg, result: Value, taint: DepSet) {
     let at = (state.frame().base + dst.0) as usize;
     state.registers[at] = result;
     if let Some(all) = &mut state.taint {

@@ -3,7 +3,7 @@
 //! `addr` and `data` dependencies of an event are the taints of its operands, `ctrl` the taints of
 //! the conditions of all branches passed so far (less what `CtrlRestore` ends).
 
-use porf_event::{DepSet, Dependencies};
+use porf_event::{DepSet, Dependencies, FenceMode, Label, LockKind, ReadMode, RmwKind, WriteMode};
 use porf_ir::Operand;
 use std::collections::BTreeMap;
 
@@ -20,6 +20,13 @@ pub(crate) struct Taint {
     /// What the thread had to choose, or to read of locks and loops, to come here: it could be elsewhere.
     /// Unlike `ctrl`, nothing takes it back.
     pub path: DepSet,
+    /// Conditions that were marked, by the depth of calls and their slot; what they were computed from.
+    pub ifs: BTreeMap<(usize, u32), DepSet>,
+    /// The same, of those that are over.
+    pub ended: DepSet,
+    /// Reads that are ordered before all that follows: acquire, or before a full barrier at `fenced`.
+    pub acquired: DepSet,
+    pub fenced: u32,
     /// Of the event asked for last.
     pub emitted: Dependencies,
 }
@@ -113,6 +120,53 @@ impl Taint {
             (0..length.div_ceil(8)).map(|word| self.of_memory(from + 8 * word, 8)).collect();
         for (word, taint) in words.into_iter().enumerate() {
             self.set_memory(to + 8 * word as u64, 8, taint);
+        }
+    }
+
+    pub fn begin_if(&mut self, depth: usize, slot: u32, on: DepSet) {
+        self.ifs.entry((depth, slot)).or_default().union_with(&on);
+    }
+
+    pub fn end_if(&mut self, depth: usize, slot: u32) {
+        if let Some(on) = self.ifs.remove(&(depth, slot)) {
+            self.ended.union_with(&on);
+        }
+    }
+
+    /// A call at `depth` is over, and with it all its conditions.
+    pub fn end_call(&mut self, depth: usize) {
+        while let Some((&key, _)) = self.ifs.range((depth, 0)..).next() {
+            self.end_if(key.0, key.1);
+        }
+    }
+
+    /// Notes what orders later events, or tells whether the event that is asked for is a write that only an
+    /// `if` that is over holds back.
+    pub fn hangs_on_ended_if(&mut self, label: &Label, index: u32) -> bool {
+        match label {
+            Label::Read { mode: ReadMode::Acquire, rmw: RmwKind::None | RmwKind::Lock(_), .. } => {
+                self.acquired.insert(index);
+                false
+            }
+            Label::Fence { mode: FenceMode::Mb | FenceMode::SyncRcu, .. } => {
+                self.fenced = index;
+                false
+            }
+            Label::Write { mode, rmw, .. } => {
+                let Dependencies { addr, data, ctrl } = &self.emitted;
+                let release = *mode == WriteMode::Release || matches!(rmw, RmwKind::Lock(LockKind::Release));
+                !release
+                    && !self.ended.is_empty()
+                    && ctrl.iter().any(|read| {
+                        self.ended.contains(read)
+                            && read >= self.fenced
+                            && !self.acquired.contains(read)
+                            && !data.contains(read)
+                            && !addr.contains(read)
+                            && !self.ifs.values().any(|on| on.contains(read))
+                    })
+            }
+            _ => false,
         }
     }
 

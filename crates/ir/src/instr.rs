@@ -195,6 +195,15 @@ pub enum Instr {
     CtrlMark {
         slot: u32,
     },
+    /// A condition begins here, right before its branch, and ends at the `IfEnd` with the same slot or with
+    /// the function: see [`Program::mark_ifs`](crate::Program::mark_ifs).
+    IfBegin {
+        slot: u32,
+        cond: Operand,
+    },
+    IfEnd {
+        slot: u32,
+    },
     Call {
         function: FunctionId,
         args: Box<[Operand]>,

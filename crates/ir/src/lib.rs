@@ -10,6 +10,7 @@
 mod builder;
 mod fault;
 mod instr;
+mod join;
 pub mod layout;
 mod mapping;
 mod math;

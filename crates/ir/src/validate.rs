@@ -208,7 +208,9 @@ impl Instr {
             Instr::Print { format, args, .. } | Instr::Format { format, args, .. } => {
                 [*format, *args].into_iter().for_each(visit)
             }
+            Instr::IfBegin { cond, .. } => visit(*cond),
             Instr::Fence { .. }
+            | Instr::IfEnd { .. }
             | Instr::ThreadSelf { .. }
             | Instr::Block { .. }
             | Instr::Fail { .. }

@@ -8,6 +8,7 @@ mod condition;
 mod cpp;
 pub mod ending;
 mod heap;
+mod kernel;
 pub mod memory;
 mod stream;
 mod thread;
@@ -205,6 +206,7 @@ pub fn call(body: &mut Body<'_, '_>, name: &str, args: &[Operand]) -> Result<Vec
             .or_else(|| cpp::call(body, name, args))
             .or_else(|| stream::call(body, name, args))
             .or_else(|| verifier(body, name, args))
+            .or_else(|| kernel::call(body, name, args))
             .or_else(|| float(body, name, args))
             .unwrap_or_else(|| Err(format!("a call of {name}, which the program does not define,"))),
     }

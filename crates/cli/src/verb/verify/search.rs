@@ -117,6 +117,11 @@ impl<'p> Search<'p> {
                     let message = "memory that is allocated here is never freed".to_string();
                     self.event(execution, ViolationKind::Memory, message, leak, None)?;
                 }
+                if self.question.is_none()
+                    && let Some(flag) = execution.flags().first()
+                {
+                    self.flagged(execution, flag)?;
+                }
                 match self.question.map(|question| question.ask(execution)) {
                     Some(Says::Contradicts) => self.contradiction(execution)?,
                     Some(Says::Found) => self.answered = true,
@@ -199,6 +204,18 @@ impl<'p> Search<'p> {
             let message = self.question.map_or("", |question| question.contradiction()).to_string();
             let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
             self.keep(ViolationKind::Assertion, message, shown);
+        }
+        self.go_on(1)
+    }
+
+    /// An execution that the model itself calls wrong: a race of plain accesses, a lock that is not held.
+    fn flagged(&mut self, execution: &Execution<'_, '_>, flag: &str) -> ControlFlow<()> {
+        let keep = |_: Ev| true;
+        let kind = if flag.contains("race") { ViolationKind::Race } else { ViolationKind::Lock };
+        if self.is_better(execution, kind, &keep) {
+            let trace = Trace::of(self.program, execution.graph, &keep);
+            let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
+            self.keep(kind, format!("the model flags this execution: {flag}"), shown);
         }
         self.go_on(1)
     }

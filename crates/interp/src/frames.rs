@@ -1,0 +1,118 @@
+//! Calls and returns, and what a thread does when it ends.
+
+use crate::run::{advance, finish, set, value};
+use crate::state::Frame;
+use crate::{Interpreter, ThreadState};
+use porf_event::{Access, DepSet, Label, Location, RmwKind, ThreadId, Value, WriteMode};
+use porf_ir::{FunctionId, Instr, Operand, Reg, layout};
+use smallvec::SmallVec;
+
+impl Interpreter<'_> {
+    pub(crate) fn call(
+        &self,
+        state: &mut ThreadState,
+        function: FunctionId,
+        args: &[Operand],
+        result: Option<Reg>,
+    ) {
+        let callee = self.program().function(function);
+        let caller = state.frame().base;
+        let locals = state.memory.as_ref().map_or(0, |memory| memory.mark());
+        let base = state.registers.len() as u32;
+        state.registers.resize((base + callee.registers) as usize, 0);
+        if let Some(taint) = &mut state.taint {
+            taint.registers.resize((base + callee.registers) as usize, DepSet::new());
+        }
+        for (i, arg) in args.iter().enumerate() {
+            state.registers[base as usize + i] = value(state, *arg);
+            if let Some(taint) = &mut state.taint {
+                taint.registers[base as usize + i] = taint.of(caller, &[*arg]);
+            }
+        }
+        state.frames.push(Frame { function, pc: 0, base, result, locals });
+    }
+
+    pub(crate) fn give_back(&self, state: &mut ThreadState, result: Option<Operand>) {
+        let frame = *state.frame();
+        if state.frames.len() == 1 {
+            // The registers of the outermost function stay: conditions speak of them.
+            state.frames.clear();
+            return;
+        }
+        state.forget_locals(frame.locals);
+        let returned = result.map_or(0, |operand| value(state, operand));
+        let taint = state.taint.as_ref().map(|taint| taint.of(frame.base, result.as_slice()));
+        let depth = state.frames.len();
+        state.frames.pop();
+        state.registers.truncate(frame.base as usize);
+        if let Some(all) = &mut state.taint {
+            all.registers.truncate(frame.base as usize);
+            all.end_call(depth);
+        }
+        match frame.result {
+            Some(dst) => finish(state, dst, returned, taint.unwrap_or_default()),
+            None => advance(state),
+        }
+    }
+
+    /// Returns several values.
+    pub(crate) fn give_back_all(&self, state: &mut ThreadState, results: &[Operand]) {
+        let frame = *state.frame();
+        if state.frames.len() == 1 {
+            state.frames.clear();
+            return;
+        }
+        state.forget_locals(frame.locals);
+        let returned: SmallVec<[(Value, DepSet); 4]> = results
+            .iter()
+            .map(|operand| {
+                let taint = state.taint.as_ref().map(|taint| taint.of(frame.base, &[*operand]));
+                (value(state, *operand), taint.unwrap_or_default())
+            })
+            .collect();
+        let depth = state.frames.len();
+        state.frames.pop();
+        state.registers.truncate(frame.base as usize);
+        if let Some(all) = &mut state.taint {
+            all.registers.truncate(frame.base as usize);
+            all.end_call(depth);
+        }
+        if let Some(dst) = frame.result {
+            for (i, (word, taint)) in returned.into_iter().enumerate() {
+                set(state, Reg(dst.0 + i as u32), word, taint);
+            }
+        }
+        advance(state);
+    }
+
+    /// Begins what a thread that ends has to do before, unless it is at that already.
+    pub(crate) fn leave(&self, state: &mut ThreadState, result: Option<Operand>) -> bool {
+        let Some(exit) = self.program().image.as_ref().and_then(|image| image.thread_exit) else {
+            return false;
+        };
+        if state.thread == ThreadId(0)
+            || !self.is_leaving(state)
+            || state.frames.iter().any(|frame| frame.function == exit)
+        {
+            return false;
+        }
+        self.call(state, exit, &[result.unwrap_or(Operand::Const(0))], None);
+        true
+    }
+
+    /// Whether the thread's current instruction, a return or an exit, ends it.
+    fn is_leaving(&self, state: &ThreadState) -> bool {
+        state.frames.len() == 1 || matches!(self.current(state), Instr::ExitThread { .. })
+    }
+
+    /// The write by which a thread of a C program leaves its result to those who join it; a thread
+    /// that returns 0 needs none.
+    pub(crate) fn thread_result(&self, state: &ThreadState, result: Option<Operand>) -> Option<Label> {
+        if self.program().image.is_none() || !self.is_leaving(state) || state.thread == ThreadId(0) {
+            return None;
+        }
+        let value = result.map_or(0, |operand| value(state, operand));
+        let access = Access { location: Location(layout::result_cell(state.thread)), size: 8 };
+        (value != 0).then_some(Label::Write { access, mode: WriteMode::Plain, rmw: RmwKind::None, value })
+    }
+}
