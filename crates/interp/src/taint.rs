@@ -153,7 +153,7 @@ impl Taint {
                 false
             }
             Label::Write { mode, rmw, .. } => {
-                let Dependencies { addr, data, ctrl } = &self.emitted;
+                let Dependencies { addr, data, ctrl, .. } = &self.emitted;
                 let release = *mode == WriteMode::Release || matches!(rmw, RmwKind::Lock(LockKind::Release));
                 !release
                     && !self.ended.is_empty()
