@@ -345,7 +345,7 @@ fn is_strong(graph: &ExecutionGraph, ev: Ev) -> bool {
 }
 
 /// LOC: the place in co that the last access of the same thread to the same location has seen.
-fn own_floor(graph: &ExecutionGraph, event: Ev) -> u32 {
+pub(crate) fn own_floor(graph: &ExecutionGraph, event: Ev) -> u32 {
     let (id, loc) = (graph.event(event).id, graph.event(event).loc);
     for &earlier in graph.thread(id.thread).events()[..id.index as usize].iter().rev() {
         if !earlier.is_some() || graph.event(earlier).loc != loc {

@@ -11,11 +11,14 @@
 //! | ra, rc11 | [`Mo`] of [`Ra`], [`Rc11`] | clocks; for SC accesses and fences a search in psc |
 //! | ra, rc11 up to rf | [`Rf`] | "writes before", per location |
 //! | rc11 with SC up to rf | [`RfSc`] | a witness for mo, searched for where the old one fails |
+//! | imm without cycles in po, rf | [`Mo`] of [`ImmWeak`], [`ImmSc`] | as rc11 |
+//! | armv8, armv7, power, riscv without such | [`Checked`] | the cat text |
 //! | wrc11 | [`WeakMo`] | clocks and a per-location fixpoint |
 //!
 //! The axioms are in `models/*.cat`; the differential tests of `porf-explore` hold the two together.
 
 mod cat;
+mod checked;
 mod checker;
 mod closure;
 mod hb;
@@ -32,6 +35,7 @@ mod weak;
 mod writes_before;
 
 pub use cat::Cat;
+pub use checked::{Armv7, Armv8, Checked, Power, Riscv};
 pub use checker::{Checker, Initial};
 pub use closure::{Closure, Pso, Sc, Sra, Tso};
 pub use hb::{HappensBefore, Porf, Rc11Hb};

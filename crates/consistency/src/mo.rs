@@ -80,20 +80,26 @@ impl<F: Floor> MemoryModel for Mo<F> {
 
     #[inline]
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
-        let event = graph.event(a);
-        let source = match event.label {
-            Label::Read { .. } => event.rf,
-            Label::Write { .. } => a,
-            Label::Choice { chosen, .. } => return chosen == 0,
-            _ => return true,
-        };
-        let there = |b: Ev| b <= a || graph.in_prefix(b, w);
-        if !there(source) {
-            return false;
-        }
-        let after = graph.event(source).co as usize;
-        !graph.co(event.loc)[after..].iter().any(|&b| there(b))
+        is_co_last_of(graph, a, w)
     }
+}
+
+/// Whether `a` has the co-last choice among what is older than it or below `w`.
+#[inline]
+pub(crate) fn is_co_last_of(graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
+    let event = graph.event(a);
+    let source = match event.label {
+        Label::Read { .. } => event.rf,
+        Label::Write { .. } => a,
+        Label::Choice { chosen, .. } => return chosen == 0,
+        _ => return true,
+    };
+    let there = |b: Ev| b <= a || graph.in_prefix(b, w);
+    if !there(source) {
+        return false;
+    }
+    let after = graph.event(source).co as usize;
+    !graph.co(event.loc)[after..].iter().any(|&b| there(b))
 }
 
 /// Release/acquire: hb = (po ∪ rf)+, irreflexive hb;eco, ATOM.

@@ -210,7 +210,8 @@ impl Scan<'_> {
             Architecture::Imm => {
                 read || write
                     || (!open && self.releases(event) && same)
-                    || (!open && event.pair.is_some() && this.label.is_write())
+                    // [strong];po;[W]: with [Rex];po the read is there, and so is what it decided.
+                    || (event.pair.is_some() && this.label.is_write())
             }
             Architecture::Armv8 => {
                 let full =

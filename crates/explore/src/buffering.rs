@@ -7,11 +7,12 @@
 //! program once more, for the executions with cycles only. Why that is enough is told in `docs/hardware.md`.
 
 use crate::history::{History, Tag};
-use crate::prefix::Prefix;
+use crate::prefix::{Prefix, is_covered};
 use crate::visit::{Statistics, Visit, Visitor};
 use porf_consistency::{HappensBefore, MemoryModel};
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Need};
+use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Linked, Loc, Need};
+use std::collections::HashSet;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
@@ -56,6 +57,46 @@ pub(crate) struct Detector<M> {
     model: PhantomData<M>,
 }
 
+/// How many clocks an event has. Models that do not keep program order have one more: its first number says
+/// whether the event [`COVERS`] what is before it in po | rf.
+pub(crate) const fn clocks<M: MemoryModel>() -> usize {
+    M::Hb::CLOCKS + M::ARCHITECTURE.is_some() as usize
+}
+
+/// Of a write: every read that is before it in po | rf is below it. Most writes are so, and need no search.
+const COVERS: u32 = 1;
+/// Whatever the thread has read from others, up to here, was written by such a write.
+const SOURCES_COVER: u32 = 2;
+
+/// Computes the clocks of an event from those of its predecessors.
+#[inline]
+pub(crate) fn update<M: MemoryModel>(graph: &mut ExecutionGraph, history: &History<'_>, event: Ev) {
+    M::Hb::update(graph, event);
+    let Some(architecture) = M::ARCHITECTURE else { return };
+    let of = |graph: &ExecutionGraph, ev: Ev, bit: u32| {
+        ev == Ev::INIT || graph.clock(M::Hb::CLOCKS, ev)[0] & bit != 0
+    };
+    let this = graph.event(event);
+    let mut sources = of(graph, graph.po_pred(event), SOURCES_COVER);
+    let mut covers = false;
+    match this.label {
+        Label::Read { .. } if graph.event(this.rf).id.thread != this.id.thread => {
+            sources &= of(graph, this.rf, COVERS);
+        }
+        Label::Join { child } => {
+            sources &= graph.thread_end(child).is_none_or(|end| of(graph, end, SOURCES_COVER));
+        }
+        Label::Write { .. } if sources => {
+            let known = &history.hangs(tag_before(graph, event)).covered;
+            covers = known.get().unwrap_or_else(|| is_covered(&Live { graph, history }, architecture, event));
+            known.set(Some(covers));
+        }
+        _ => {}
+    }
+    let bits = if covers { COVERS } else { 0 } | if sources { SOURCES_COVER } else { 0 };
+    graph.clock_mut(M::Hb::CLOCKS, event)[0] = bits;
+}
+
 impl<M: MemoryModel> Detector<M> {
     pub fn new() -> Detector<M> {
         Detector { found: false, prefix: Prefix::default(), model: PhantomData }
@@ -64,10 +105,10 @@ impl<M: MemoryModel> Detector<M> {
     /// Looks at a write that has just been added.
     #[inline]
     pub fn look(&mut self, live: &Live<'_, '_>, write: Ev) {
-        if M::ARCHITECTURE.is_none() || self.found {
+        let graph = live.graph;
+        if M::ARCHITECTURE.is_none() || self.found || graph.clock(M::Hb::CLOCKS, write)[0] & COVERS != 0 {
             return;
         }
-        let graph = live.graph;
         let loc = graph.event(write).loc;
         let mut marked = false;
         for read in reads(graph, loc) {
@@ -101,7 +142,8 @@ fn is_candidate<M: MemoryModel>(graph: &ExecutionGraph, read: Ev, write: Ev) -> 
         && (M::Hb::HB == ExecutionGraph::PORF || !graph.clock_covers(M::Hb::HB, write, read))
 }
 
-/// Shows only executions in which po | rf has a cycle.
+/// Shows only executions in which po | rf has a cycle, each once: the search with dependency prefixes is known
+/// to come to some of them twice, where three threads wait for each other's read-modify-writes.
 pub(crate) struct Cyclic<'v, V> {
     visitor: &'v mut V,
     /// Shows the others too.
@@ -109,13 +151,21 @@ pub(crate) struct Cyclic<'v, V> {
     /// How much was there, and how much of it has been shown before.
     pub seen: u64,
     before: u64,
+    shown: HashSet<CanonicalKey>,
     /// Of what was shown now.
     pub statistics: Statistics,
 }
 
 impl<'v, V: Visitor> Cyclic<'v, V> {
     pub fn new(visitor: &'v mut V, before: u64) -> Self {
-        Cyclic { visitor, all: false, seen: 0, before, statistics: Statistics::default() }
+        Cyclic {
+            visitor,
+            all: false,
+            seen: 0,
+            before,
+            shown: HashSet::new(),
+            statistics: Statistics::default(),
+        }
     }
 }
 
@@ -123,6 +173,12 @@ impl<V: Visitor> Visitor for Cyclic<'_, V> {
     fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
         let working = matches!(visit, Visit::Working(_));
         if !working && !self.all && !has_cycle(visit.execution().graph) {
+            return ControlFlow::Continue(());
+        }
+        if !self.all
+            && let Visit::Complete(execution) | Visit::Blocked(execution) = visit
+            && !self.shown.insert(execution.key())
+        {
             return ControlFlow::Continue(());
         }
         self.seen += u64::from(!working);

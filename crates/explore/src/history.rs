@@ -16,6 +16,7 @@ use porf_graph::{Loc, Need};
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::FunctionId;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,6 +64,8 @@ pub(crate) struct Hangs {
     pub site: u64,
     /// Whether its ordering depends on the value that it reads.
     pub conditional: bool,
+    /// Of a write: whether every earlier read of the thread is below it, once that is known.
+    pub covered: Cell<Option<bool>>,
 }
 
 pub(crate) struct History<'p> {
@@ -78,7 +81,7 @@ pub(crate) struct History<'p> {
     limit: usize,
     roots: HashMap<(ThreadId, FunctionId, Value), Tag>,
     locations: HashMap<(u64, u8), Loc>,
-    cells: Vec<Cell>,
+    cells: Vec<Place>,
     /// For each cell, those that it overlaps in part.
     overlaps: Vec<SmallVec<[Loc; 1]>>,
     /// All cells by address.
@@ -112,7 +115,7 @@ impl Created {
 
 /// A location that some thread has touched or wants to touch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct Place {
     pub location: Location,
     pub size: u8,
     pub initial: Value,
@@ -210,7 +213,7 @@ impl<'p> History<'p> {
         self.limit = self.limit.max(2 * self.size);
     }
 
-    pub fn cells(&self) -> &[Cell] {
+    pub fn cells(&self) -> &[Place] {
         &self.cells
     }
 
@@ -335,7 +338,7 @@ impl<'p> History<'p> {
             state.needs().for_each(|index| add(index, 0));
         }
         let conditional = self.interp.is_conditional(state);
-        Hangs { needs: needs.into_boxed_slice(), site: state.site(), conditional }
+        Hangs { needs: needs.into_boxed_slice(), site: state.site(), conditional, covered: Cell::new(None) }
     }
 
     /// What the next event of the thread hangs on. Only where dependencies are tracked.
@@ -398,7 +401,7 @@ impl<'p> History<'p> {
         }
         self.overlaps.push(overlapping);
         let initial = program.initial_value(location.0, size);
-        self.cells.push(Cell { location, size, initial });
+        self.cells.push(Place { location, size, initial });
         self.locations.insert((location.0, size), loc);
         self.by_address.insert((location.0, size), loc);
         Ok(Some(loc))

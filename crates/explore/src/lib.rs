@@ -27,8 +27,8 @@ pub use task::Task;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
 use porf_consistency::{
-    Architecture, Cat, Checker, Closure, Imm, ImmSc, ImmWeak, MemoryModel, Mo, Porf, Pso, Ra, Rc11, Rc11Hb,
-    Rc11Weak, Rf, RfSc, Sc, Sra, Tso, WeakMo,
+    Architecture, Armv7, Armv8, Cat, Checked, Checker, Closure, Imm, ImmSc, ImmWeak, MemoryModel, Mo, Porf,
+    Power, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf, RfSc, Riscv, Sc, Sra, Tso, WeakMo,
 };
 use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_interp::Interpreter;
@@ -145,7 +145,16 @@ pub fn explore_cat(
 
 /// Whether the main search is not made for a model at all.
 fn needs_weaving(model: Model, equivalence: Equivalence) -> bool {
-    model.architecture().is_some() && model != Model::Imm && equivalence == Equivalence::Mo
+    model == Model::Lkmm && equivalence == Equivalence::Mo
+}
+
+/// Whether the accesses and fences of a program are those that a model speaks of.
+fn check_dialect(program: &Program, model: Model) -> Result<(), Error> {
+    if program.dialect == model.dialect() || model.architecture().is_none_or(|it| it == Architecture::Imm) {
+        return Ok(());
+    }
+    let (from, to) = (program.dialect.name(), model.dialect().name());
+    Err(Error::Unsupported(format!("a program in {from} under {model}: compile it to {to} first")))
 }
 
 /// The search for a model that does not keep program order.
@@ -155,12 +164,7 @@ fn weave_model(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<(Statistics, ControlFlow<()>), Error> {
-    if program.dialect != model.dialect() && model != Model::Imm {
-        let (from, to) = (program.dialect.name(), model.dialect().name());
-        return Err(Error::Unsupported(format!(
-            "a program in {from} under {model}: compile it to {to} first"
-        )));
-    }
+    check_dialect(program, model)?;
     if model == Model::Imm {
         return weave(program, Imm::default(), options, visitor);
     }
@@ -302,6 +306,7 @@ fn dispatch<S: Search>(
     options: &Options,
     search: S,
 ) -> Result<S::Output, Error> {
+    check_dialect(program, model)?;
     match (model, equivalence) {
         (Model::Sc, Equivalence::Mo) => search.run::<Mo<Closure<Sc>>>(program, options),
         (Model::Sra, Equivalence::Mo) => search.run::<Mo<Closure<Sra>>>(program, options),
@@ -318,6 +323,10 @@ fn dispatch<S: Search>(
             search.run::<Mo<ImmWeak<true>>>(program, options)
         }
         (Model::Imm, Equivalence::Mo) => search.run::<Mo<ImmWeak<false>>>(program, options),
+        (Model::Armv8, Equivalence::Mo) => search.run::<Checked<Armv8>>(program, options),
+        (Model::Armv7, Equivalence::Mo) => search.run::<Checked<Armv7>>(program, options),
+        (Model::Power, Equivalence::Mo) => search.run::<Checked<Power>>(program, options),
+        (Model::Riscv, Equivalence::Mo) => search.run::<Checked<Riscv>>(program, options),
         (Model::Ra, Equivalence::Rf) => search.run::<Rf<Porf>>(program, options),
         (Model::Rc11, Equivalence::Rf) if !uses_sc(program) => {
             search.run::<Rf<Rc11Hb<true>>>(program, options)

@@ -7,6 +7,7 @@
 use porf_consistency::{Architecture, is_exclusive_read};
 use porf_event::{EventId, Label, RmwKind};
 use porf_graph::{Ev, ExecutionGraph, Linked};
+use smallvec::SmallVec;
 
 /// Marks of an event in a prefix.
 const NEEDED: u8 = 1;
@@ -33,8 +34,9 @@ impl Prefix {
         self.mark_all(linked, architecture, event, true);
     }
 
-    /// Whether `read` is below `event` only because a thread reads the write of its own read-modify-write
-    /// early. Not every model orders that, and no revisit would be tried where it does not.
+    /// Whether `read` is below `event` only because a thread reads its own write early: that of a
+    /// read-modify-write, or under IMM one that an acquire read takes. Not every model orders that, and no
+    /// revisit would be tried where it does not.
     pub fn is_doubtful(
         &mut self,
         linked: &impl Linked,
@@ -42,7 +44,7 @@ impl Prefix {
         event: Ev,
         read: Ev,
     ) -> bool {
-        let orders = matches!(architecture, None | Some(Architecture::Imm | Architecture::Riscv));
+        let orders = matches!(architecture, None | Some(Architecture::Riscv));
         if orders || !self.early || !self.below[read.as_usize()] {
             return false;
         }
@@ -52,7 +54,8 @@ impl Prefix {
         doubtful
     }
 
-    /// `early`: the read of a read-modify-write belongs to its write even if that is only passed on.
+    /// `early`: the read of a read-modify-write belongs to its write even if that is only passed on, and
+    /// what a read that is only ordered before takes from its own thread belongs to it.
     fn mark_all(&mut self, linked: &impl Linked, architecture: Option<Architecture>, event: Ev, early: bool) {
         let Prefix { marks, work, below, early: seen } = self;
         let graph = linked.graph();
@@ -73,7 +76,7 @@ impl Prefix {
                 }
             };
             let pair = graph.event(top).pair;
-            let passed_on = new & ORDERED == 0;
+            let passed_on = new & ORDERED == 0 && architecture != Some(Architecture::Imm);
             if pair.is_some() && (early || !passed_on) {
                 mark(pair, NEEDED | ORDERED);
                 *seen |= passed_on;
@@ -82,7 +85,17 @@ impl Prefix {
                 needs(linked, architecture, top, &mut mark);
             }
             if new & ORDERED != 0 {
-                let found = &mut |need| mark(need, NEEDED | ORDERED);
+                // IMM: what only orders need not be what it is.
+                let imm = architecture == Some(Architecture::Imm);
+                let only_orders = |need: Ev| imm && graph.event(need).label.is_read();
+                if only_orders(top) && is_internal(graph, top) {
+                    *seen = true;
+                } else if only_orders(top) && graph.rf(top).is_some() {
+                    mark(graph.rf(top), NEEDED | ORDERED);
+                }
+                let found = &mut |need| {
+                    mark(need, if only_orders(need) && !early { ORDERED } else { NEEDED | ORDERED })
+                };
                 match architecture {
                     Some(architecture) => architecture.before(linked, top, found),
                     None => po_before(graph, top).iter().copied().for_each(found),
@@ -109,6 +122,45 @@ impl Prefix {
         below.extend(marks.iter().map(|&mark| mark != 0));
         below[event.as_usize()] = false;
     }
+}
+
+/// Whether a read takes its value from its own thread.
+fn is_internal(graph: &ExecutionGraph, read: Ev) -> bool {
+    let event = graph.event(read);
+    event.rf.is_some() && graph.event(event.rf).id.thread == event.id.thread
+}
+
+/// Whether every read before a write in its thread is below it, whatever is read.
+pub(crate) fn is_covered(linked: &impl Linked, architecture: Architecture, write: Ev) -> bool {
+    let graph = linked.graph();
+    let events =
+        &graph.thread(graph.event(write).id.thread).events()[..=graph.event(write).id.index as usize];
+    let mut marks: SmallVec<[u8; 32]> = SmallVec::from_elem(0, events.len());
+    marks[events.len() - 1] = NEEDED | ORDERED;
+    for at in (0..events.len()).rev() {
+        let (ev, marked) = (events[at], marks[at]);
+        let mut mark = |need: Ev, kinds: u8| {
+            let id = graph.event(need).id;
+            if need != Ev::INIT && need < ev && id.thread == graph.event(ev).id.thread && need != graph.rf(ev)
+            {
+                marks[id.index as usize] |= kinds;
+            }
+        };
+        if marked & NEEDED != 0 {
+            needs(linked, Some(architecture), ev, &mut mark);
+        }
+        if marked & ORDERED != 0 {
+            let only_orders =
+                |need: Ev| architecture == Architecture::Imm && graph.event(need).label.is_read();
+            architecture.before(linked, ev, &mut |need| {
+                mark(need, if only_orders(need) { ORDERED } else { NEEDED | ORDERED });
+            });
+        }
+        if marked == 0 && graph.event(ev).label.is_read() {
+            return false;
+        }
+    }
+    true
 }
 
 /// Events that everything of their thread is ordered with.

@@ -321,6 +321,26 @@ fn imm_by_its_own_checker() {
 }
 
 #[test]
+fn armv8_on_the_main_search() {
+    fuzz("armv8", 7, Some(Fast::Armv8));
+}
+
+#[test]
+fn armv7_on_the_main_search() {
+    fuzz("armv7", 7, Some(Fast::Armv7));
+}
+
+#[test]
+fn power_on_the_main_search() {
+    fuzz("power", 7, Some(Fast::Power));
+}
+
+#[test]
+fn riscv_on_the_main_search() {
+    fuzz("riscv", 7, Some(Fast::Riscv));
+}
+
+#[test]
 fn armv8() {
     fuzz("armv8", 7, None);
 }

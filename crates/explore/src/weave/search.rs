@@ -461,7 +461,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
             let Weaver { prefix, partial, checker, .. } = self;
             let architecture = checker.architecture();
             if reads.into_iter().any(|read| prefix.is_doubtful(partial, architecture, write, read)) {
-                let what = "a thread that reads early what its own read-modify-write wrote";
+                let what = "a thread that reads early what it wrote itself";
                 return Err(Error::Unsupported(what.into()));
             }
         }

@@ -1,0 +1,125 @@
+//! The models of machines on executions in which po | rf has no cycle, by their cat text.
+//!
+//! What every one of them has is used to ask less: coherence within a thread, atomicity, and that an event
+//! that is last in po | rf may take the co-last choice. All else is a question to [`Cat`].
+//!
+//! Cost: one evaluation of the model for every choice that is not the co-last one.
+
+use crate::MemoryModel;
+use crate::cat::Cat;
+use crate::checker::Checker;
+use crate::closure::own_floor;
+use crate::hb::Porf;
+use crate::mo::is_co_last_of;
+use crate::order::Architecture;
+use porf_cat::Model;
+use porf_event::{Dialect, Label};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+/// A machine whose model is shipped.
+pub trait Machine: Default {
+    const ARCHITECTURE: Architecture;
+    const DIALECT: Dialect;
+    fn model() -> &'static Model;
+}
+
+macro_rules! machine {
+    ($name:ident, $cat:literal, $dialect:ident) => {
+        #[derive(Clone, Debug, Default)]
+        pub struct $name;
+
+        impl Machine for $name {
+            const ARCHITECTURE: Architecture = Architecture::$name;
+            const DIALECT: Dialect = Dialect::$dialect;
+
+            fn model() -> &'static Model {
+                static MODEL: OnceLock<Model> = OnceLock::new();
+                MODEL.get_or_init(|| Model::builtin($cat).unwrap_or_else(|| unreachable!("it is shipped")))
+            }
+        }
+    };
+}
+
+machine!(Armv8, "armv8", AArch64);
+machine!(Armv7, "armv7", Arm);
+machine!(Power, "power", Ppc);
+machine!(Riscv, "riscv", RiscV);
+
+pub struct Checked<A> {
+    cat: Cat<'static>,
+    machine: PhantomData<A>,
+}
+
+impl<A: Machine> Default for Checked<A> {
+    fn default() -> Self {
+        let cat = Cat::new(A::model(), A::DIALECT, Some(A::ARCHITECTURE));
+        Checked { cat, machine: PhantomData }
+    }
+}
+
+impl<A: Machine> MemoryModel for Checked<A> {
+    type Hb = Porf;
+    const SEES_CO: bool = true;
+    const ARCHITECTURE: Option<Architecture> = Some(A::ARCHITECTURE);
+
+    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+        let floor = own_floor(graph, read) as usize;
+        let co = graph.co(graph.event(read).loc);
+        out.extend(co[floor.saturating_sub(1)..].iter().rev().map(|w| w.0));
+        if floor == 0 {
+            out.push(Ev::INIT.0);
+        }
+    }
+
+    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
+        let event = graph.event(write);
+        let co = graph.co(event.loc);
+        let is_own = |w: &&Ev| graph.event(**w).id.thread == event.id.thread;
+        // Between the source and the write of a read-modify-write only its own thread may write.
+        let splits = |place: u32| {
+            co.get(place as usize - 1).is_some_and(|next| graph.event(*next).pair.is_some() && !is_own(&next))
+        };
+        let places = if event.pair.is_some() {
+            let source = graph.event(graph.rf(event.pair)).co;
+            let between = co[source as usize..].iter().take_while(is_own).count() as u32;
+            source + 1..=source + 1 + between
+        } else {
+            own_floor(graph, write) + 1..=co.len() as u32 + 1
+        };
+        out.extend(places.rev().filter(|&place| !splits(place)));
+    }
+
+    fn admits(&mut self, _: &ExecutionGraph, _: Ev, _: Ev) -> bool {
+        true
+    }
+
+    fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
+        let graph = linked.graph();
+        let this = graph.event(event);
+        let place = match this.label {
+            Label::Read { .. } => graph.event(this.rf).co,
+            Label::Write { .. } => this.co,
+            _ => return true,
+        };
+        if place as usize == graph.co(this.loc).len() && !this.pair.is_some() {
+            return true;
+        }
+        // A write that revisits a read is asked about when that has its source.
+        if graph.all().any(|ev| graph.event(ev).label.is_read() && !graph.rf(ev).is_some()) {
+            return true;
+        }
+        // These models do not look at values.
+        let consistent = self.cat.consistent(linked, &|_| (8, 0), event);
+        consistent.unwrap_or_else(|diagnostic| unreachable!("a shipped model: {diagnostic}"))
+    }
+
+    fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
+        graph.co_max(loc) == write
+    }
+
+    fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
+        is_co_last_of(graph, a, w)
+    }
+}
