@@ -49,6 +49,11 @@ fn main() -> ExitCode {
     if let Some((language, arguments)) = verb::cc::called() {
         return verb::cc::run_compiler(&arguments, language);
     }
+    if let [_, argument] = std::env::args().collect::<Vec<_>>().as_slice()
+        && matches!(argument.as_str(), "--version" | "-V")
+    {
+        return version();
+    }
     let cli = Cli::parse();
     match cli.verb {
         Verb::Verify(args) => verb::verify::run(&args, &cli.options),
@@ -61,6 +66,16 @@ fn main() -> ExitCode {
         Verb::Models(args) => verb::models::run(&args, &cli.options),
         Verb::Completions(args) => verb::completions::run(&args),
     }
+}
+
+/// This version, and the libLLVM that reads programs.
+fn version() -> ExitCode {
+    println!("porf {}", env!("CARGO_PKG_VERSION"));
+    match porf_frontend_llvm::version() {
+        Ok((version, path)) => println!("LLVM {version} ({})", path.display()),
+        Err(error) => println!("no LLVM: {error}"),
+    }
+    ExitCode::SUCCESS
 }
 
 /// `porf … | head` ends as other tools do, not with a panic on a failed write: Rust ignores SIGPIPE

@@ -119,6 +119,7 @@ functions! {
     fn LLVMGetOrdering(Ptr) -> c_int;
     fn LLVMGetCmpXchgSuccessOrdering(Ptr) -> c_int;
     fn LLVMGetCmpXchgFailureOrdering(Ptr) -> c_int;
+    fn LLVMGetWeak(Ptr) -> c_int;
     fn LLVMIsAtomicSingleThread(Ptr) -> c_int;
     fn LLVMGetAtomicRMWBinOp(Ptr) -> c_int;
     fn LLVMGetCalledValue(Ptr) -> Ptr;

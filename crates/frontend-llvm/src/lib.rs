@@ -34,6 +34,8 @@ pub struct Options {
     pub clang: Option<String>,
     /// The function that thread 0 runs.
     pub entry: String,
+    /// Weak compare-and-swaps may fail for no reason.
+    pub spurious: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +59,7 @@ pub enum Error {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { flags: Vec::new(), clang: None, entry: "main".to_string() }
+        Options { flags: Vec::new(), clang: None, entry: "main".to_string(), spurious: false }
     }
 }
 
@@ -83,7 +85,7 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
         return Err(Error::NoEntry(options.entry.clone()));
     }
     module.run_passes(&format!("internalize<preserve-gv={}>,globaldce,function(sroa)", options.entry))?;
-    let program = translate::program(&module, &name, &options.entry)?;
+    let program = translate::program(&module, &name, &options.entry, options.spurious)?;
     porf_ir::validate(&program).map_err(|malformed| Error::Unsupported(malformed.0))?;
     Ok(program)
 }

@@ -476,13 +476,13 @@ impl<'m> Value<'m> {
         Ordering::from(unsafe { (llvm().LLVMGetOrdering)(self.0) })
     }
 
-    /// Of a compare-and-swap, on success and on failure.
-    pub fn cmpxchg_orderings(self) -> (Ordering, Ordering) {
+    /// Of a compare-and-swap: its orderings on success and on failure, and whether it is weak.
+    pub fn cmpxchg_parts(self) -> (Ordering, Ordering, bool) {
         assert_eq!(self.opcode(), Opcode::CmpXchg);
         unsafe {
             let success = (llvm().LLVMGetCmpXchgSuccessOrdering)(self.0);
             let failure = (llvm().LLVMGetCmpXchgFailureOrdering)(self.0);
-            (Ordering::from(success), Ordering::from(failure))
+            (Ordering::from(success), Ordering::from(failure), (llvm().LLVMGetWeak)(self.0) != 0)
         }
     }
 

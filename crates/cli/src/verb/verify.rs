@@ -70,6 +70,9 @@ pub struct Args {
     /// Memory that is never freed is a violation
     #[arg(long)]
     leaks: bool,
+    /// A weak compare-and-swap may fail for no reason; loops around one need --unroll then
+    #[arg(long)]
+    spurious: bool,
     /// The function that the first thread runs
     #[arg(long, default_value = "main")]
     entry: String,
@@ -342,6 +345,7 @@ fn answer(
         flags: args.flags.clone(),
         cuts: Vec::new(),
         entry: args.entry.clone(),
+        spurious: args.spurious,
         model: model.to_string(),
         equivalence: equivalence.to_string(),
         verdict,

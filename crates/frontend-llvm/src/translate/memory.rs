@@ -164,11 +164,11 @@ impl<'m> Body<'_, 'm> {
     pub fn cmpxchg(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
         let word = self.scalar(i.operand(1))?;
         let size = word.size()?;
-        let (success, failure) = i.cmpxchg_orderings();
+        let (success, failure, weak) = i.cmpxchg_parts();
         let address = self.word(i.operand(0))?;
         let (expected, new) = (self.word(i.operand(1))?, self.word(i.operand(2))?);
         let old = self.b.register("");
-        self.b.push(Instr::Cas {
+        let cas = Instr::Cas {
             dst: old,
             address,
             expected,
@@ -177,13 +177,32 @@ impl<'m> Body<'_, 'm> {
             read: read_mode(success),
             write: write_mode(success),
             failure: read_mode(failure),
-            // A weak one that fails for no reason is one that was not tried: see docs/limits.md.
             weak: false,
             kind: RmwKind::Amo,
-        });
+        };
         let same = self.b.register("");
-        self.b.push(Instr::Cmp { dst: same, op: CmpOp::Eq, width: word.width(), a: old.into(), b: expected });
-        self.set(i, vec![old.into(), same.into()]);
+        let compare =
+            Instr::Cmp { dst: same, op: CmpOp::Eq, width: word.width(), a: old.into(), b: expected };
+        if !(weak && self.tr.spurious) {
+            self.b.push(cas);
+            self.b.push(compare);
+            self.set(i, vec![old.into(), same.into()]);
+            return Ok(());
+        }
+        // It succeeds, or it is a read, whatever that finds.
+        let succeeds = self.b.register("succeeds");
+        let (then, otherwise, end) = (self.b.label(), self.b.label(), self.b.label());
+        self.b.push(Instr::Nondet { dst: succeeds, options: 2 });
+        self.b.branch(succeeds, then, otherwise);
+        self.b.bind(then);
+        self.b.push(cas);
+        self.b.push(compare);
+        self.b.push(Instr::Assume { cond: same.into() });
+        self.b.jump(end);
+        self.b.bind(otherwise);
+        self.b.push(Instr::Load { dst: old, address, size, mode: read_mode(failure) });
+        self.b.bind(end);
+        self.set(i, vec![old.into(), succeeds.into()]);
         Ok(())
     }
 

@@ -26,6 +26,8 @@ use types::Unsupported;
 /// The state of one translation.
 pub struct Translator<'m> {
     pub module: &'m Module,
+    /// Weak compare-and-swaps may fail for no reason.
+    pub spurious: bool,
     pub program: Program,
     functions: HashMap<Value<'m>, FunctionId>,
     /// Functions that are called or whose address is taken, and not yet translated.
@@ -41,9 +43,10 @@ pub struct Translator<'m> {
 }
 
 /// Translates everything that `entry` needs.
-pub fn program(module: &Module, name: &str, entry: &str) -> Result<Program, Error> {
+pub fn program(module: &Module, name: &str, entry: &str, spurious: bool) -> Result<Program, Error> {
     let mut translator = Translator {
         module,
+        spurious,
         program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
         functions: HashMap::new(),
         pending: Vec::new(),

@@ -51,6 +51,7 @@ pub fn witness(answer: &Answer) -> Option<Value> {
         "flags": answer.flags,
         "cuts": answer.cuts,
         "entry": answer.entry,
+        "spurious": answer.spurious,
         "model": answer.model,
         "violation": violation_json(violation),
         "execution": trace(&shown.trace),

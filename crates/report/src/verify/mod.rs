@@ -27,6 +27,8 @@ pub struct Answer {
     /// How accesses of the program were cut, see [`porf_ir::Split`].
     pub cuts: Vec<Vec<Split>>,
     pub entry: String,
+    /// Whether weak compare-and-swaps could fail for no reason.
+    pub spurious: bool,
     pub model: String,
     pub equivalence: String,
     pub verdict: Verdict,

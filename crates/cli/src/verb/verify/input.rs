@@ -48,8 +48,12 @@ pub fn load(args: &Args) -> Result<Input, String> {
             file.display()
         ));
     }
-    let front =
-        llvm::Options { flags: args.flags.clone(), clang: args.clang.clone(), entry: args.entry.clone() };
+    let front = llvm::Options {
+        flags: args.flags.clone(),
+        clang: args.clang.clone(),
+        entry: args.entry.clone(),
+        spurious: args.spurious,
+    };
     let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let _guard = Guard::new(&names.join(", "));
     let program = llvm::load(&args.files, &front).map_err(|error| error.to_string())?;
