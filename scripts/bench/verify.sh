@@ -48,35 +48,6 @@ while IFS='|' read -r file flags family size; do
         printf "%-21s %-42s %9d %9d %10.4f %9.3f", f, g, n, b, s, us
         if (their > 0) printf " %9.1f %7.1f\n", their, their / us; else print "         -       -"
     }'
-done <<'L' | tee "$rows"
-readers.c|-DN=13|readers|N=13
-ainc.c|-DN=8|ainc|N=8
-binc.c|-DN=5|binc|N=5
-casrot.c|-DN=10|casrot|N=10
-casw.c|-DN=5|casw|N=5
-lastzero.c|-DN=10|lastzero|N=10
-lastzero.c|-DN=15|lastzero|N=15
-fib_bench.c|-DK=4|fib_bench|NUM=4
-indexer.c|-DN=15|indexer|N=15
-n_writers_a_reader.c|-DN=7|n_writers_a_reader|N=7
-redundant_co.c|-DN=5|redundant_co|N=5
-sigma.c|-DN=6|sigma|N=6
-ticketlock.c|-DN=6|ticketlock|N=6
-ticketlock.c|-DN=7|ticketlock|N=7
-ttaslock.c|-DN=4|ttaslock|N=4
-ttaslock.c|-DN=5|ttaslock|N=5
-mcs.c|-DN=4|mcs_spinlock|N=4
-treiber.c|-DTAGGED -DPOPPERS=2|treiber-stack|W2R2RW0
-treiber.c|-DTAGGED -DPUSHERS=3|treiber-stack|W3R1RW0
-treiber.c|-DTAGGED -DPUSHERS=0 -DPOPPERS=0 -DBOTH=3|treiber-stack|W0R0RW3
-msqueue.c|-DWRITERS=2 -DREADERS=2|ms-queue|W2R2RW0
-msqueue.c|-DWRITERS=3 -DREADERS=1|ms-queue|W3R1RW0
-mpmc.c|-DPRODUCERS=2 -DCONSUMERS=2|mpmc-queue|W2R2RW0
-chaselev.c|-DTHIEVES=2|chase-lev|stealers=2
-chaselev.c|-DTHIEVES=3|chase-lev|stealers=3
-qspinlock.c|-DN=3|qspinlock|N=3
-barrier.c|-DN=6|barrier3(pthread)|N=6
-filesystem.c|-DN=18|filesystem|N=18
-L
+done <scripts/bench/programs.txt | tee "$rows"
 awk '$NF + 0 > 0 { n++; sum += log($NF); if (!low || $NF < low) low = $NF }
     END { if (n) printf "geometric mean of %d ratios: %.1f, lowest %.1f\n", n, exp(sum / n), low }' "$rows"

@@ -81,7 +81,7 @@ pub(crate) enum Kind {
 pub(crate) const REVISIT: u32 = 1 << 31;
 
 /// Events between two looks at the clock.
-const WATCH: u64 = 4096;
+pub(crate) const WATCH: u64 = 4096;
 
 /// Events of an execution before the search gives up on it.
 const LONGEST: Ev = Ev(1 << 15);

@@ -8,13 +8,16 @@ mod support;
 
 use porf_cat::Model;
 use porf_event::{EventId, Label};
-use porf_explore::{Equivalence, Execution, Model as Fast, Options, Schedule, Visit, explore, explore_cat};
+use porf_explore::{
+    Equivalence, Execution, Model as Fast, Options, Schedule, Visit, explore, explore_cat, explore_parallel,
+};
 use porf_graph::{CanonicalKey, Ev};
 use porf_ir::Program;
 use porf_oracle::{CatJudge, enumerate};
 use porf_relation::Relation;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 use support::dependent::{IDIOMS, program};
 use support::generate::{self, Modes};
 
@@ -218,6 +221,47 @@ fn in_little_memory() {
             keys
         };
         assert!(keys(None) == keys(Some(0)), "{}", porf_ir::print(&program));
+    }
+}
+
+/// Two workers, and a search that is broken off and taken up again: each execution once.
+#[test]
+fn in_parts() {
+    for (name, fast) in [("imm", Fast::Imm), ("armv8", Fast::Armv8), ("lkmm", Fast::Lkmm)] {
+        let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
+        let model = Model::builtin(name).unwrap();
+        for at in 0..40 {
+            let program = program((7 << 40) + (11 << 30) + at, 7, idiom);
+            let Ok(expected) = explored(&program, &model, Some(fast), Schedule::LeftToRight) else {
+                continue;
+            };
+            let options = Options { unroll: Some(2), ..Options::default() };
+            for (workers, most) in [(2, u32::MAX), (2, 3), (1, 1)] {
+                let found = Mutex::new(Keys::new());
+                let mut from = None;
+                loop {
+                    let visitor = || {
+                        let (found, mut count) = (&found, 0);
+                        move |visit: Visit<'_, '_>| {
+                            if let Visit::Complete(execution) = visit {
+                                *found.lock().unwrap().entry(key_of_graph(execution)).or_default() += 1;
+                                count += 1;
+                            }
+                            if count < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                        }
+                    };
+                    let visitors = (0..workers).map(|_| visitor()).collect();
+                    let (_, rest) =
+                        explore_parallel(&program, fast, Equivalence::Mo, &options, visitors, from).unwrap();
+                    if rest.is_empty() {
+                        break;
+                    }
+                    from = Some(rest);
+                }
+                let text = || porf_ir::print(&program);
+                assert!(*found.lock().unwrap() == expected.keys, "{name} {workers} {most}\n{}", text());
+            }
+        }
     }
 }
 

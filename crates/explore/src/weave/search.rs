@@ -1,7 +1,7 @@
 //! Frames, choices, revisits: as in [`engine`](crate::engine), on graphs with holes.
 
 use super::canonical::{places, sources};
-use crate::engine::{Frame, Kind, REVISIT};
+use crate::engine::{Frame, Kind, REVISIT, WATCH};
 use crate::error::Error;
 use crate::history::{Created, History, Next, Ready, Tag};
 use crate::prefix::Prefix;
@@ -125,6 +125,11 @@ impl<'p, C: Checker> Weaver<'p, C> {
                 return Err(Error::Unsupported(format!(
                     "accesses of different sizes that overlap at {name}"
                 )));
+            }
+            if self.statistics.events % WATCH == WATCH - 1
+                && visitor.visit(Visit::Working(&self.execution(false, &[]))).is_break()
+            {
+                return Ok(ControlFlow::Break(()));
             }
             self.statistics.events += 1;
             let start = self.choices.len() as u32;

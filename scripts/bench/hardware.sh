@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The C programs under imm, beside rc11 and beside GenMC --imm: what does it cost to track dependencies and to look
+# for load buffering? CPU seconds of the exploration only, best of three. GenMC's figures are those of version 0.11
+# beside the repository, if they are there; its programs are not the same text, so the time per execution is compared.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+porf=${CARGO_TARGET_DIR:-target}/release/porf
+times=
+for place in ../shared ../../shared; do
+    [ -e "$place/oracle/genmc_times.tsv" ] && times=$place/oracle/genmc_times.tsv
+done
+
+field() { sed -n "s/.*\"$1\":\([0-9.e-]*\).*/\1/p"; }
+
+# "executions blocked seconds" of the best of three runs.
+ours() {
+    local best= line
+    for _ in 1 2 3; do
+        line=$("$porf" verify --format json --model "$1" "corpus/programs/$2" -- $3)
+        line="$(field executions <<<"$line") $(field blocked <<<"$line") $(field cpu <<<"$line")"
+        best=$(printf '%s\n%s\n' "$best" "$line" | awk 'NF == 3' | sort -g -k3 | head -1)
+    done
+    echo "$best"
+}
+
+genmcs() {
+    [ -z "$times" ] || awk -F'\t' -v p="$1" -v q="$2" '$1 == p && $2 == q && $3 == "imm" { print $5, $7; exit }' "$times"
+}
+
+rows=$(mktemp)
+trap 'rm -f "$rows"' EXIT
+echo "== C programs under imm (CPU time of the exploration)"
+printf '%-21s %-42s %9s %9s %9s %9s %9s %9s %7s\n' program flags executions blocked rc11 imm imm/rc11 GenMC/us ratio
+while IFS='|' read -r file flags family size; do
+    read -r _ _ base <<<"$(ours rc11 "$file" "$flags")"
+    read -r executions blocked seconds <<<"$(ours imm "$file" "$flags")"
+    read -r theirs their_seconds <<<"$(genmcs "$family" "$size")" || true
+    awk -v f="$file" -v g="$flags" -v n="$executions" -v b="$blocked" -v r="$base" -v s="$seconds" -v m="${theirs:-0}" -v t="${their_seconds:-0}" 'BEGIN {
+        # Times below the resolution of the figures say nothing.
+        their = m > 0 && t >= 0.02 ? t / m * 1e6 : 0
+        printf "%-21s %-42s %9d %9d %9.4f %9.4f %9.2f", f, g, n, b, r, s, s / r
+        if (their > 0) printf " %9.1f %7.1f\n", their, their / (s / n * 1e6); else print "         -       -"
+    }'
+done <scripts/bench/programs.txt | tee "$rows"
+awk '{ n++; over += log($(NF - 2)); if ($NF + 0 > 0) { m++; sum += log($NF); if (!low || $NF < low) low = $NF } }
+    END {
+        if (n) printf "geometric mean of %d times over rc11: %.2f\n", n, exp(over / n)
+        if (m) printf "geometric mean of %d ratios to GenMC: %.1f, lowest %.1f\n", m, exp(sum / m), low
+    }' "$rows"
