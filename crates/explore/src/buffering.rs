@@ -11,8 +11,7 @@ use crate::prefix::{Prefix, is_covered};
 use crate::visit::{Statistics, Visit, Visitor};
 use porf_consistency::{HappensBefore, MemoryModel};
 use porf_event::Label;
-use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Linked, Loc, Need};
-use std::collections::HashSet;
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Need};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
@@ -142,8 +141,7 @@ fn is_candidate<M: MemoryModel>(graph: &ExecutionGraph, read: Ev, write: Ev) -> 
         && (M::Hb::HB == ExecutionGraph::PORF || !graph.clock_covers(M::Hb::HB, write, read))
 }
 
-/// Shows only executions in which po | rf has a cycle, each once: the search with dependency prefixes is known
-/// to come to some of them twice, where three threads wait for each other's read-modify-writes.
+/// Shows only executions in which po | rf has a cycle.
 pub(crate) struct Cyclic<'v, V> {
     visitor: &'v mut V,
     /// Shows the others too.
@@ -151,21 +149,13 @@ pub(crate) struct Cyclic<'v, V> {
     /// How much was there, and how much of it has been shown before.
     pub seen: u64,
     before: u64,
-    shown: HashSet<CanonicalKey>,
     /// Of what was shown now.
     pub statistics: Statistics,
 }
 
 impl<'v, V: Visitor> Cyclic<'v, V> {
     pub fn new(visitor: &'v mut V, before: u64) -> Self {
-        Cyclic {
-            visitor,
-            all: false,
-            seen: 0,
-            before,
-            shown: HashSet::new(),
-            statistics: Statistics::default(),
-        }
+        Cyclic { visitor, all: false, seen: 0, before, statistics: Statistics::default() }
     }
 }
 
@@ -173,12 +163,6 @@ impl<V: Visitor> Visitor for Cyclic<'_, V> {
     fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
         let working = matches!(visit, Visit::Working(_));
         if !working && !self.all && !has_cycle(visit.execution().graph) {
-            return ControlFlow::Continue(());
-        }
-        if !self.all
-            && let Visit::Complete(execution) | Visit::Blocked(execution) = visit
-            && !self.shown.insert(execution.key())
-        {
             return ControlFlow::Continue(());
         }
         self.seen += u64::from(!working);

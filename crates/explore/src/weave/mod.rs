@@ -2,14 +2,14 @@
 //!
 //! Source: Kokologiannakis, Vafeiadis, "HMC: model checking for hardware memory models", ASPLOS 2020, for
 //! the idea (a write revisits reads outside of what it depends on, and may leave holes in threads), and
-//! TruSt (see [`engine`](crate::engine)) for the search, which this is with three changes:
+//! TruSt (see [`engine`](crate::engine)) for the search, which this is with two changes:
 //! 1. the prefix of an event is its dependency prefix, (rf ∪ addr ∪ data ∪ ctrl ∪ rmw)+ and what decides
-//!    that the event happens at all ([`prefix`](crate::prefix)); threads have holes, and the next event of a thread goes
-//!    into its first one;
-//! 2. sources and places have an order, co-latest first;
-//! 3. what is thrown away was chosen canonically if it is the first *consistent* choice in that order, in
-//!    the graph without what is thrown away ([`canonical`]): later events of the same thread may forbid
-//!    the co-latest one.
+//!    that the event happens at all ([`prefix`](crate::prefix)); threads have holes, and the next event of a
+//!    thread goes into its first one;
+//! 2. a write revisits every read outside of its prefix, whatever was chosen for what is thrown away. Graphs
+//!    that revisits lead to, and executions, are remembered instead: each is followed once. (Which choices
+//!    would be canonical, so that one of the ways remains, is not clear with holes: the first consistent
+//!    one, or the first after which holes can be filled, lose executions.)
 //!
 //! This is our own formulation. It is not proved; `tests/weave.rs` holds it to brute force.
 //!
@@ -19,9 +19,9 @@
 //!
 //! Limits: executions in which (rf ∪ addr ∪ data ∪ ctrl ∪ rmw)+ has a cycle, values out of thin air, are
 //! not found.
-//! Cost: as the main search while there are no holes, and one question to the model for every choice.
+//! Cost: one question to the model for every choice; memory for every graph that a revisit leads to.
 
-mod canonical;
+mod choices;
 mod forward;
 mod implicit;
 mod search;

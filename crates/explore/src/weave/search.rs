@@ -1,6 +1,6 @@
 //! Frames, choices, revisits: as in [`engine`](crate::engine), on graphs with holes.
 
-use super::canonical::{places, sources};
+use super::choices::{places, sources};
 use crate::engine::{Frame, Kind, REVISIT, WATCH};
 use crate::error::Error;
 use crate::history::{Created, History, Next, Ready, Tag};
@@ -9,8 +9,9 @@ use crate::schedule::{Schedule, join_is_ready, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
 use porf_consistency::Checker;
 use porf_event::{EventId, FenceMode, Label, RmwKind, ThreadId, Value};
-use porf_graph::{Ev, ExecutionGraph, Links, Loc, Partial};
+use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Links, Loc, Partial};
 use porf_interp::Interpreter;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 pub(crate) struct Weaver<'p, C> {
@@ -28,12 +29,17 @@ pub(crate) struct Weaver<'p, C> {
     map: Vec<Ev>,
     /// Of the newest write.
     pub(super) prefix: Prefix,
-    /// The thread and the site of the write whose revisits are looked for.
-    pub(super) target: Option<(ThreadId, u64)>,
-    pub(super) scratch: Partial,
-    pub(super) scratch_map: Vec<Ev>,
+    /// Graphs that revisits led to.
+    visited: HashSet<Vec<Described>>,
+    /// Executions that were shown.
+    shown: HashSet<CanonicalKey>,
     pub statistics: Statistics,
 }
+
+/// A thread and a site.
+type Name = (u16, u64);
+/// An event by name, with its source and its place in co.
+type Described = (Name, Label, Name, u32);
 
 enum Tried {
     Applied,
@@ -61,9 +67,8 @@ impl<'p, C: Checker> Weaver<'p, C> {
             seen: false,
             map: Vec::new(),
             prefix: Prefix::default(),
-            target: None,
-            scratch: Partial::default(),
-            scratch_map: Vec::new(),
+            visited: HashSet::new(),
+            shown: HashSet::new(),
             statistics: Statistics::default(),
         };
         for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
@@ -270,6 +275,9 @@ impl<'p, C: Checker> Weaver<'p, C> {
         if self.partial.has_holes() {
             return self.check_holes().map(|()| ControlFlow::Continue(()));
         }
+        if !self.shown.insert(CanonicalKey::of(&self.partial.graph, true)) {
+            return Ok(ControlFlow::Continue(()));
+        }
         if self.look_for_faults(visitor).is_break() {
             return Ok(ControlFlow::Break(()));
         }
@@ -388,7 +396,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
                     self.unplace(frame.event);
                     self.partial.graph.place(frame.event, choice);
                     self.read_from(read, frame.event)?;
-                    self.consistent_now(frame.event)?
+                    self.consistent_now(frame.event)? && self.is_new()
                 }
             };
             if consistent {
@@ -450,12 +458,9 @@ impl<'p, C: Checker> Weaver<'p, C> {
         checker.consistent(partial, &initial, changed).map_err(diagnosed)
     }
 
-    /// Collects the reads that the new write may revisit: from the newest event back, as long as all
-    /// that would be thrown away was chosen canonically.
+    /// Collects the reads that the new write may revisit.
     fn find_revisits(&mut self, write: Ev) -> Result<(), Error> {
         self.prefix.mark(&self.partial, self.checker.architecture(), write);
-        let thread = self.partial.graph.event(write).id.thread;
-        self.target = Some((thread, self.partial.links(write).site));
         let loc = self.partial.graph.event(write).loc;
         if self.prefix.early {
             let read_here = |ev: &Ev| {
@@ -476,9 +481,6 @@ impl<'p, C: Checker> Weaver<'p, C> {
             if self.prefix.below[a.as_usize()] {
                 continue;
             }
-            if !self.canonical(a)? {
-                break;
-            }
             let event = self.partial.graph.event(a);
             if event.label.is_read() && event.loc == loc && oldest >= a {
                 self.choices.push(a.0 | REVISIT);
@@ -491,6 +493,20 @@ impl<'p, C: Checker> Weaver<'p, C> {
             }
         }
         Ok(())
+    }
+
+    /// Whether no such graph was seen before.
+    fn is_new(&mut self) -> bool {
+        let graph = &self.partial.graph;
+        let name = |ev: Ev| (graph.event(ev).id.thread.0, self.partial.links(ev).site);
+        let describe = |ev: Ev| {
+            let event = graph.event(ev);
+            let rf = if event.rf.is_some() && event.rf != Ev::INIT { name(event.rf) } else { (u16::MAX, 0) };
+            (name(ev), event.label, rf, event.co)
+        };
+        let mut key: Vec<_> = graph.all().map(describe).collect();
+        key.sort_unstable_by_key(|(name, ..)| *name);
+        self.visited.insert(key)
     }
 
     /// Makes the copy in which `read` reads from `write`, on top of the present graph, with a frame
