@@ -7,7 +7,7 @@
 
 use crate::Model;
 use crate::explore::{Limits, Trace, explore, replay};
-use crate::prove::{Cube, Options, Order, Outcome, Statistics, search};
+use crate::prove::{Cube, Options, Order, Outcome, SMALL, Statistics, search};
 use crate::syntax::Diagnostic;
 use crate::system::System;
 use porf_verdict::{Coverage, Limit, Verdict, Violation, ViolationKind};
@@ -25,6 +25,8 @@ pub enum Approximation {
 pub struct Request<'a> {
     pub model: Model,
     pub approximation: Approximation,
+    /// Take candidates from the instance with this many processes, instead of the largest small one.
+    pub brab: Option<u8>,
     pub jobs: usize,
     pub max_nodes: usize,
     pub max_seconds: u64,
@@ -38,6 +40,7 @@ impl Default for Request<'_> {
         Request {
             model: Model::Tso,
             approximation: Approximation::Auto,
+            brab: None,
             jobs: 1,
             max_nodes: 200_000,
             max_seconds: 600,
@@ -66,6 +69,8 @@ pub struct Answer {
 const CHEAP_NODES: usize = 150;
 const CHEAP_SECONDS: u64 = 3;
 const MAX_RESTARTS: usize = 60;
+/// States behind candidates, when few were not enough or `brab` asks for an instance.
+const MORE_STATES: usize = 300_000;
 
 pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic> {
     let start = std::time::Instant::now();
@@ -85,16 +90,20 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
         model: request.model,
         order: Order::Coherence,
         approximate: false,
+        small: SMALL,
         jobs: request.jobs,
         max_nodes: request.max_nodes,
         max_seconds: request.max_seconds,
         max_restarts: usize::MAX,
         interrupt: request.interrupt,
     };
-    let approximate = Options { approximate: true, order: Order::Issue, ..plain };
+    let small = request.brab.map_or(SMALL, |processes| (processes, MORE_STATES));
+    let approximate = Options { approximate: true, small, order: Order::Issue, ..plain };
+    // Candidates from few states are often wrong.
+    let more = Options { small: (small.0, MORE_STATES), ..approximate };
     let plan: &[Options<'_>] = match request.approximation {
         Approximation::Never => &[plain],
-        Approximation::Always => &[approximate],
+        Approximation::Always => &[Options { max_restarts: MAX_RESTARTS, ..approximate }, more],
         Approximation::Auto => &[
             Options {
                 max_nodes: CHEAP_NODES.min(request.max_nodes),
@@ -103,16 +112,21 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
             },
             Options {
                 max_restarts: MAX_RESTARTS,
-                max_seconds: request.max_seconds.div_ceil(2),
+                max_seconds: request.max_seconds.div_ceil(4),
                 ..approximate
             },
+            Options { max_seconds: request.max_seconds.div_ceil(2), ..more },
             plain,
         ],
     };
     let mut statistics = Statistics::default();
     let mut last = Limit::Other("nothing was tried".into());
     let mut spurious = None;
+    let mut whole = false;
     for options in plan {
+        if options.approximate && whole && request.approximation == Approximation::Auto {
+            continue; // the same states again
+        }
         let left = request.max_seconds.saturating_sub(start.elapsed().as_secs());
         if left == 0 && spurious.is_none() {
             last = Limit::Time { seconds: request.max_seconds };
@@ -126,6 +140,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
         statistics.candidates = result.statistics.candidates;
         statistics.oracle_states = statistics.oracle_states.max(result.statistics.oracle_states);
         statistics.dropped_lemmas = result.statistics.dropped_lemmas;
+        whole |= result.statistics.oracle_is_whole || options.small.1 >= MORE_STATES;
         match result.outcome {
             Outcome::Safe(invariant) => {
                 return Ok(Answer {

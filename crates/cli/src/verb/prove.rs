@@ -39,6 +39,9 @@ pub struct Args {
     /// Guess invariants from small instances
     #[arg(long, value_enum, default_value_t = ApproximateArg::Auto)]
     approximate: ApproximateArg,
+    /// Guess them from the instance with this many processes (as far as 300,000 states)
+    #[arg(long, value_name = "PROCESSES", value_parser = clap::value_parser!(u8).range(1..=8))]
+    brab: Option<u8>,
     /// Go straight to the proof, without exploring a small instance first
     #[arg(long)]
     no_explore: bool,
@@ -111,6 +114,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
             ApproximateArg::Always => Approximation::Always,
             ApproximateArg::Never => Approximation::Never,
         },
+        brab: args.brab,
         jobs: args.jobs.max(1),
         max_nodes: args.max_nodes,
         max_seconds: args.budget,

@@ -19,5 +19,5 @@ mod visited;
 pub(crate) mod weak;
 
 pub use cube::Cube;
-pub use search::{AbstractTrace, Options, Outcome, Search, Statistics, search};
+pub use search::{AbstractTrace, Options, Outcome, SMALL, Search, Statistics, search};
 pub use weak::Order;

@@ -20,12 +20,16 @@ pub struct Oracle<'a> {
     compiled: &'a Compiled<'a>,
     instance: Instance<'a>,
     states: Vec<State>,
+    /// All states of the instance are known.
+    fits: bool,
     /// A run to an unsafe state, if the exploration met one.
     pub trace: Option<(Trace, usize)>,
     /// Per state, the states that commits alone lead to, itself first.
     futures: Vec<SmallVec<[u32; 4]>>,
     /// The states that satisfy a literal over the processes of the instance; a read's node is its process.
     cache: HashMap<Literal, Vec<u64>>,
+    /// Whether some state satisfies a cube: an attempt asks what the one before asked.
+    known: HashMap<Cube, bool>,
 }
 
 /// Cubes that are reachable, or that the prover cannot tell from reachable ones: no candidate may cover one.
@@ -86,10 +90,11 @@ impl<'a> Oracle<'a> {
         let most = system.number_procs.unwrap_or(processes).min(processes).max(1);
         let mut chosen = None;
         let mut trace = None;
+        let mut fits = false;
         for n in (1..=most).rev() {
             let limits = Limits { states: limit, buffer: 2, initial: MAX_INITIAL };
             let exploration = reachable(system, compiled.model, n, limits);
-            let fits = !exploration.cut.states;
+            fits = !exploration.cut.states;
             trace = trace.or(exploration.trace);
             chosen = Some((n, exploration.states));
             if fits || n == 2.min(most) {
@@ -99,7 +104,22 @@ impl<'a> Oracle<'a> {
         let (n, states) = chosen.unwrap_or((1, Vec::new()));
         let instance = Instance::new(system, compiled.model, n);
         let futures = futures(&instance, &states);
-        Oracle { compiled, instance, states, trace, futures, cache: HashMap::new() }
+        Oracle {
+            compiled,
+            instance,
+            states,
+            fits,
+            trace,
+            futures,
+            cache: HashMap::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// Whether every state of the instance with so many processes is behind the candidates.
+    pub fn is_whole(&self, processes: u8) -> bool {
+        let most = self.compiled.system.number_procs.unwrap_or(processes).min(processes);
+        self.fits && self.instance.processes >= most
     }
 
     /// Reachable states behind the candidates.
@@ -110,9 +130,6 @@ impl<'a> Oracle<'a> {
     /// The most general parts of `cube` that no state satisfies and that are not refuted.
     pub fn candidates(&mut self, cube: &Cube, refuted: &Refuted) -> Vec<Cube> {
         let mut found: Vec<Cube> = Vec::new();
-        if self.states.is_empty() {
-            return found;
-        }
         let atoms = self.atoms(cube);
         let order = without_late(&cube.weak);
         let largest = if atoms.len() > MANY_ATOMS { MAX_LITERALS - 1 } else { MAX_LITERALS };
@@ -241,6 +258,15 @@ impl<'a> Oracle<'a> {
 
     /// Whether some state satisfies the cube, its reads placed in what pending writes may still make of it.
     fn satisfied(&mut self, cube: &Cube) -> bool {
+        if let Some(known) = self.known.get(cube) {
+            return *known;
+        }
+        let answer = self.find(cube);
+        self.known.insert(cube.clone(), answer);
+        answer
+    }
+
+    fn find(&mut self, cube: &Cube) -> bool {
         let mut maps = Vec::new();
         self.instance.distinct_environments(cube.procs as usize, &mut |env| maps.push(*env));
         maps.iter().any(|env| self.satisfied_by(cube, env))

@@ -29,8 +29,10 @@ pub struct Options<'a> {
     pub model: Model,
     /// How steps are taken back under a weak model; PSO with racy locations has no choice.
     pub order: Order,
-    /// Guess invariants from small instances.
+    /// Guess invariants from a small instance.
     pub approximate: bool,
+    /// The most processes and states of that instance.
+    pub small: (u8, usize),
     pub jobs: usize,
     pub max_nodes: usize,
     pub max_seconds: u64,
@@ -40,12 +42,16 @@ pub struct Options<'a> {
     pub interrupt: Option<&'a AtomicBool>,
 }
 
+/// An instance that is explored in a moment.
+pub const SMALL: (u8, usize) = (3, 30_000);
+
 impl Default for Options<'_> {
     fn default() -> Self {
         Options {
             model: Model::Tso,
             order: Order::Coherence,
             approximate: true,
+            small: SMALL,
             jobs: 1,
             max_nodes: 100_000,
             max_seconds: 600,
@@ -88,6 +94,8 @@ pub struct Statistics {
     pub restarts: usize,
     /// States of the small instance behind the candidates.
     pub oracle_states: usize,
+    /// Whether those are all states of the instance that was asked for.
+    pub oracle_is_whole: bool,
     /// Claimed invariants that turned out to be reachable and were dropped.
     pub dropped_lemmas: usize,
 }
@@ -97,8 +105,9 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
     let compiled = compile(system, options.model, options.order)?;
     let memory = memory(compiled.model, compiled.order, &compiled.racy);
     let mut statistics = Statistics::default();
-    let mut oracle = options.approximate.then(|| Oracle::new(&compiled, 3, 30_000));
+    let mut oracle = options.approximate.then(|| Oracle::new(&compiled, options.small.0, options.small.1));
     statistics.oracle_states = oracle.as_ref().map_or(0, Oracle::len);
+    statistics.oracle_is_whole = oracle.as_ref().is_some_and(|oracle| oracle.is_whole(options.small.0));
     if let Some(found) = oracle.as_mut().and_then(|oracle| oracle.trace.take()) {
         return Ok(Search { outcome: Outcome::Reached(Box::new(found)), order: compiled.order, statistics });
     }
