@@ -511,3 +511,34 @@ int main(void) {
     assert_eq!(report["findings"][0]["kind"], "race", "{report}");
     assert_eq!(report["executions"], 20, "{report}");
 }
+
+/// What an execution leaves open is closed before the next: the numbers of descriptors do not grow.
+#[test]
+fn executions_leave_no_descriptors_open() {
+    let source = "#include <assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static void *work(void *unused) {
+    int ends[2], pair[2];
+    for (int i = 0; i < 5; i++) assert(open(\"/dev/null\", O_RDONLY) >= 0);
+    assert(!pipe(ends) && !socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+    int last = epoll_create1(0);
+    assert(last >= 0 && last < 64);
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return 0;
+}";
+    let program = build_text("descriptors", source);
+    for isolation in ["in-process", "fork"] {
+        let report = sample(&program, &["--executions", "1000", "--isolation", isolation], &[]);
+        assert_eq!(report["verdict"], "safe", "{isolation}: {report}");
+        assert_eq!(report["executions"], 1000, "{isolation}");
+    }
+}

@@ -224,8 +224,10 @@ impl Attempt<'_> {
             }
         }
         loop {
+            // Several cubes for each worker: one alone is too little to be worth waking it.
+            let most = if self.options.jobs > 1 { 4 * self.options.jobs } else { 1 };
             let mut batch = Vec::new();
-            while batch.len() < self.options.jobs.max(1)
+            while batch.len() < most
                 && let Some(Reverse((.., id))) = self.queue.pop()
             {
                 batch.push(id);
@@ -248,12 +250,12 @@ impl Attempt<'_> {
                 }
             }
             let expanded: Vec<Expanded> = if batch.len() > 1 {
-                batch.par_iter().map(|id| self.expand(*id)).collect()
+                batch.par_iter().map(|id| self.expand_and_compare(*id)).collect()
             } else {
                 batch.iter().map(|id| self.expand(*id)).collect()
             };
             let several = batch.len() > 1;
-            for (id, expanded) in batch.into_iter().zip(expanded) {
+            for (&id, expanded) in batch.iter().zip(expanded) {
                 match expanded {
                     Expanded::Covered => {}
                     Expanded::Initial => {
@@ -270,14 +272,21 @@ impl Attempt<'_> {
                         return End::Unknown(Limit::Other("a cube waits for more than 32 reads".into()));
                     }
                     Expanded::Predecessors(Ok(predecessors)) => {
-                        if several && self.visited.covers(self.compiled, &self.nodes[id].cube) {
+                        if several && self.visited.subsumes_among(self.compiled, &batch, &self.nodes[id].cube)
+                        {
                             continue;
                         }
                         self.statistics.nodes += 1;
                         let cube = self.nodes[id].cube.clone();
                         self.visited.add(self.compiled, id, cube);
                         for predecessor in predecessors {
-                            if self.visited.subsumes(self.compiled, &predecessor.cube) {
+                            // Of several, each was compared with what was visited before them.
+                            let known = if several {
+                                self.visited.subsumes_among(self.compiled, &batch, &predecessor.cube)
+                            } else {
+                                self.visited.subsumes(self.compiled, &predecessor.cube)
+                            };
+                            if known {
                                 continue;
                             }
                             let (root, depth) = (self.nodes[id].root.clone(), self.nodes[id].depth + 1);
@@ -304,6 +313,17 @@ impl Attempt<'_> {
             return Expanded::Covered;
         }
         Expanded::Predecessors(predecessors(self.compiled, self.memory, cube))
+    }
+
+    /// Without the predecessors that a visited cube covers: comparing is most of the work.
+    fn expand_and_compare(&self, id: usize) -> Expanded {
+        match self.expand(id) {
+            Expanded::Predecessors(Ok(mut predecessors)) => {
+                predecessors.retain(|predecessor| !self.visited.subsumes(self.compiled, &predecessor.cube));
+                Expanded::Predecessors(Ok(predecessors))
+            }
+            other => other,
+        }
     }
 
     /// Replaces a node that adds something by a candidate, if there is one.

@@ -31,6 +31,18 @@ impl Visited {
         self.cubes.iter().map(|(node, prepared)| (*node, &prepared.cube))
     }
 
+    /// Whether the cube of one of these nodes covers `cube`.
+    pub fn subsumes_among(&self, compiled: &Compiled<'_>, nodes: &[usize], cube: &Cube) -> bool {
+        let Some(facts) = Facts::new(&cube.literals, &compiled.domains) else { return true };
+        let (signature, named) = (cube.signature(), compiled.system.named);
+        // They are the last that were added.
+        (self.cubes.iter().rev().take(nodes.len())).any(|(node, old)| {
+            nodes.contains(node)
+                && old.signature.may_cover(signature)
+                && old.covers(cube, &facts, named).is_some()
+        })
+    }
+
     /// Whether one visited cube covers `cube`.
     pub fn subsumes(&self, compiled: &Compiled<'_>, cube: &Cube) -> bool {
         let Some(facts) = Facts::new(&cube.literals, &compiled.domains) else { return true };
