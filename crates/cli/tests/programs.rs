@@ -49,6 +49,42 @@ fn programs_give_what_is_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Compiled for machines that do not keep program order, what is right in C is right.
+#[test]
+fn right_programs_are_right_on_machines() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("corpus/programs");
+    let text = std::fs::read_to_string(root.join("expected.toml")).unwrap();
+    let expected: toml::Table = text.parse().unwrap();
+    let directory = std::env::temp_dir().join(format!("porf-machines-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let clang = find_clang().expect("the tests need clang");
+    let full = std::env::var_os("PORF_FULL").is_some_and(|value| value != "0");
+    let machines = ["armv8", "armv7", "power", "riscv"];
+    let (mut safe, mut wrong) = (0, Vec::new());
+    for (at, case) in expected["case"].as_array().unwrap().iter().enumerate() {
+        // The cat files are slow: small programs only.
+        if case.get("rc11").and_then(|wanted| wanted.as_integer()).is_none_or(|wanted| wanted > 60) {
+            continue;
+        }
+        let file = case["file"].as_str().unwrap();
+        let flags = case.get("flags").map_or("", |flags| flags.as_str().unwrap());
+        let bitcode = directory.join(format!("{at}.bc"));
+        std::fs::write(&bitcode, compiled(&root.join(file), flags, &clang, Order::Written)).unwrap();
+        for model in if full { &machines[..] } else { &machines[at % 4..=at % 4] } {
+            let found = verify(&bitcode, model, "left", "1");
+            if found.parse::<u64>().is_ok() {
+                safe += 1;
+            } else if !found.contains("allocated memory") {
+                wrong.push(format!("{file} {flags} {model}: {found}"));
+            }
+        }
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    println!("{safe} runs");
+    assert!(safe >= 25, "only {safe} programs were explored");
+}
+
 /// Under pso it is as under tso where nothing else is said.
 fn expectation<'c>(case: &'c toml::Table, model: &str) -> Option<&'c toml::Value> {
     case.get(model).or_else(|| if model == "pso" { case.get("tso") } else { None })

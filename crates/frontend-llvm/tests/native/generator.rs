@@ -1,7 +1,8 @@
 //! Random single-threaded C programs without undefined behaviour: they print what they compute.
 //!
-//! Integers of all sizes are computed unsigned and cast back; divisors are made odd and positive,
-//! shifts kept in range, array indices masked; loops count to constants; floating point stays finite.
+//! Integers of all sizes up to 64 bits are computed unsigned and cast back; divisors are made odd and positive,
+//! shifts kept in range, array indices masked; loops count to constants; floating point stays finite;
+//! 128-bit numbers are unsigned and cast for signed operations.
 
 use std::fmt::Write;
 
@@ -15,7 +16,10 @@ pub fn program(seed: u64) -> String {
          static uint32_t words[8]; static uint64_t longs[8]; static uint8_t bytes[16]; static double reals[4];\n\
          static struct s object = {1, 2, 3, 4.5f, {5, 6, 7, 8}};\n\
          static long total(int n, ...) { va_list ap; va_start(ap, n); long r = 0; while (n--) r = r * 31 + va_arg(ap, int); va_end(ap); return r; }\n\
-         static double mean(int n, ...) { va_list ap; va_start(ap, n); double r = 0; for (int i = 0; i < n; i++) r += va_arg(ap, double); va_end(ap); return r / n; }\n",
+         static double mean(int n, ...) { va_list ap; va_start(ap, n); double r = 0; for (int i = 0; i < n; i++) r += va_arg(ap, double); va_end(ap); return r / n; }\n\
+         typedef unsigned __int128 u128; typedef __int128 i128; static u128 wides[4];\n\
+         static u128 twist(u128 a, i128 b) { return (a ^ ((u128)b << 3)) + (u128)(b >> 5); }\n\
+         static double mixed(int n, ...) { va_list ap, aq; va_start(ap, n); va_copy(aq, ap); double r = va_arg(aq, long); va_end(aq); for (int i = 0; i < n; i++) { r += (int16_t)va_arg(ap, long); r += va_arg(ap, double); r += (int16_t)(intptr_t)va_arg(ap, char *); } va_end(ap); return r; }\n",
     );
     for _ in 0..3 {
         g.function();
@@ -108,8 +112,41 @@ impl Generator {
         }
     }
 
+    /// A 128-bit expression, unsigned.
+    fn wide(&mut self, depth: u32) -> String {
+        if depth == 0 {
+            let (a, b) = (self.expression(0), self.expression(0));
+            return match self.next(4) {
+                0 => format!("((u128)(uint64_t)({a}) << 64 | (uint64_t)({b}))"),
+                1 => format!("(u128)(i128)(int64_t)({a})"),
+                2 => format!("(u128)(uint64_t)({b})"),
+                _ => format!("wides[{} & 3]", self.variable()),
+            };
+        }
+        let (a, b) = (self.wide(depth - 1), self.wide(depth - 1));
+        match self.next(13) {
+            0 => format!("({a} + {b})"),
+            1 => format!("({a} - {b})"),
+            2 => format!("({a} * {b})"),
+            3 => format!("({a} / (({b} >> 70) | 1))"),
+            4 => format!("({a} % ({b} | 1))"),
+            5 => format!("(u128)((i128){a} / (i128)(({b} & 0xffff) | 1))"),
+            6 => format!("(u128)((i128){a} % (i128)(({b} >> 40 & 0xffffffffff) | 1))"),
+            7 => format!("({a} << (int)({b} & 127))"),
+            8 => format!("({a} >> (int)({b} & 127))"),
+            9 => format!("(u128)((i128){a} >> (int)({b} & 127))"),
+            10 => format!("({a} {} {b})", self.pick(&["&", "|", "^"])),
+            11 => {
+                let op = self.pick(&["<", "<=", ">", ">=", "==", "!="]);
+                let ty = self.pick(&["i128", "u128"]);
+                format!("(u128)(({ty}){a} {op} ({ty}){b})")
+            }
+            _ => format!("twist({a}, (i128){b})"),
+        }
+    }
+
     fn statement(&mut self, depth: u32) {
-        match self.next(12) {
+        match self.next(15) {
             0..=2 => {
                 let (v, e) = (self.variable(), self.expression(2));
                 let _ = writeln!(self.out, "{v} = {e};");
@@ -177,6 +214,19 @@ impl Generator {
                     "{{ struct s local = object; local.e[v3 & 3] ^= (int)({e}); object = local; v4 += local.e[1]; }}"
                 );
             }
+            11 | 12 => {
+                let (v, w) = (self.variable(), self.wide(2));
+                let half = self.pick(&["(uint64_t)w", "(uint64_t)(w >> 64)", "!w", "(int32_t)(i128)w"]);
+                let _ = writeln!(self.out, "{{ u128 w = {w}; wides[{v} & 3] ^= w; {v} += {half}; }}");
+            }
+            13 => {
+                let (v, a, b) = (self.variable(), self.expression(0), self.expression(0));
+                let (x, y) = (self.real(1), self.real(1));
+                let _ = writeln!(
+                    self.out,
+                    "reals[{v} & 3] = mixed(2, (long)({a}), (double)({x}), (char *)0, (long)({b}), (double)({y}), (char *)8);"
+                );
+            }
             _ => {
                 let (v, r) = (self.variable(), self.real(1));
                 let _ = writeln!(self.out, "{v} += (int64_t)({r});");
@@ -225,6 +275,7 @@ impl Generator {
         self.out.push_str(
             "for (int k = 0; k < 8; k++) printf(\"%u %llx \", words[k], (unsigned long long)longs[k]);\n\
              for (int k = 0; k < 16; k++) printf(\"%d \", bytes[k]);\n\
+             for (int k = 0; k < 4; k++) printf(\"%llx.%llx \", (unsigned long long)(wides[k] >> 64), (unsigned long long)wides[k]);\n\
              for (int k = 0; k < 4; k++) printf(\"%.6g %d \", reals[k], object.e[k]);\n\
              printf(\"%d %llu %d %f\\n\", object.a, (unsigned long long)object.b, object.c, object.d);\nreturn 0;\n}\n",
         );
