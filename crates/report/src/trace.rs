@@ -243,7 +243,7 @@ fn waiters(value: Value) -> String {
     let threads = |set: u64| -> String {
         (0..32).filter(|bit| set >> bit & 1 != 0).map(|bit| format!(" T{bit}")).collect()
     };
-    let (waiting, woken) = (threads(value as u64), threads((value >> 32) as u64));
+    let (waiting, woken) = (threads(value), threads(value >> 32));
     match (waiting.as_str(), woken.as_str()) {
         ("", _) => "nobody waits".to_string(),
         (_, "") => format!("waiting:{waiting}"),
