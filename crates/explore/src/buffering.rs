@@ -7,9 +7,9 @@
 //! program once more, for the executions with cycles only. Why that is enough is told in `docs/hardware.md`.
 
 use crate::history::{History, Tag};
-use crate::prefix::{Prefix, is_covered};
+use crate::prefix::{Ordered, Prefix, is_covered};
 use crate::visit::{Statistics, Visit, Visitor};
-use porf_consistency::{HappensBefore, MemoryModel};
+use porf_consistency::{Architecture, HappensBefore, MemoryModel};
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Need};
 use std::marker::PhantomData;
@@ -35,6 +35,23 @@ impl Linked for Live<'_, '_> {
 
     fn is_conditional(&self, event: Ev) -> bool {
         self.history.hangs(tag_before(self.graph, event)).conditional
+    }
+}
+
+impl Ordered for Live<'_, '_> {
+    fn before(&self, architecture: Architecture, event: Ev, found: &mut dyn FnMut(Ev)) {
+        // Elsewhere it may hang on what comes later: an AMO of RISC-V is one operation.
+        if architecture != Architecture::Imm {
+            return architecture.before(self, event, found);
+        }
+        let this = self.graph.event(event);
+        let order = self.history.order(Tag(this.tag), || {
+            let mut order = Vec::new();
+            architecture.before(self, event, &mut |ev| order.push(self.graph.event(ev).id.index));
+            order.into_boxed_slice()
+        });
+        let events = self.graph.thread(this.id.thread).events();
+        order.iter().for_each(|&index| found(events[index as usize]));
     }
 }
 

@@ -16,7 +16,7 @@ use porf_graph::{Loc, Need};
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::FunctionId;
 use smallvec::SmallVec;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, HashMap};
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -75,6 +75,9 @@ pub(crate) struct History<'p> {
     states: Vec<Option<ThreadState>>,
     /// Beside the nodes; empty if dependencies are not tracked.
     hangs: Vec<Hangs>,
+    /// Beside `hangs`: the earlier events of the thread that are ordered before the event that led to a
+    /// node, by index, once that is known.
+    orders: Vec<OnceCell<Box<[u32]>>>,
     free: Vec<u32>,
     /// About how many bytes there are, and how many there may be.
     size: usize,
@@ -153,6 +156,7 @@ impl<'p> History<'p> {
             nodes: Vec::new(),
             states: Vec::new(),
             hangs: Vec::new(),
+            orders: Vec::new(),
             free: Vec::new(),
             size: 0,
             limit: limit.unwrap_or(LIMIT),
@@ -306,7 +310,10 @@ impl<'p> History<'p> {
             None => {
                 self.nodes.push(node);
                 self.states.push(Some(state));
-                self.hangs.extend(hangs);
+                if let Some(hangs) = hangs {
+                    self.hangs.push(hangs);
+                    self.orders.push(OnceCell::new());
+                }
                 return Ok(Tag::new(self.nodes.len() - 1, ready));
             }
         };
@@ -314,6 +321,7 @@ impl<'p> History<'p> {
         self.states[at] = Some(state);
         if let Some(hangs) = hangs {
             self.hangs[at] = hangs;
+            self.orders[at] = OnceCell::new();
         }
         Ok(Tag::new(at, ready))
     }
@@ -339,6 +347,13 @@ impl<'p> History<'p> {
         }
         let conditional = self.interp.is_conditional(state);
         Hangs { needs: needs.into_boxed_slice(), site: state.site(), conditional, covered: Cell::new(None) }
+    }
+
+    /// What is ordered before the event that led to a node: found out once. Only where dependencies are
+    /// tracked.
+    #[inline]
+    pub fn order(&self, tag: Tag, find: impl FnOnce() -> Box<[u32]>) -> &[u32] {
+        self.orders[tag.node()].get_or_init(find)
     }
 
     /// What the next event of the thread hangs on. Only where dependencies are tracked.

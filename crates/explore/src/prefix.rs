@@ -6,8 +6,19 @@
 
 use porf_consistency::{Architecture, is_exclusive_read};
 use porf_event::{EventId, Label, RmwKind};
-use porf_graph::{Ev, ExecutionGraph, Linked};
+use porf_graph::{Ev, ExecutionGraph, Linked, Partial};
 use smallvec::SmallVec;
+
+/// A graph that can be asked what an architecture orders before an event.
+pub(crate) trait Ordered: Linked {
+    fn before(&self, architecture: Architecture, event: Ev, found: &mut dyn FnMut(Ev));
+}
+
+impl Ordered for Partial {
+    fn before(&self, architecture: Architecture, event: Ev, found: &mut dyn FnMut(Ev)) {
+        architecture.before(self, event, found);
+    }
+}
 
 /// Marks of an event in a prefix.
 const NEEDED: u8 = 1;
@@ -30,7 +41,7 @@ impl Prefix {
     ///
     /// The write of a read-modify-write belongs to its read, unless it needs more than is there: another
     /// read-modify-write could not know that the source is taken.
-    pub fn mark(&mut self, linked: &impl Linked, architecture: Option<Architecture>, event: Ev) {
+    pub fn mark(&mut self, linked: &impl Ordered, architecture: Option<Architecture>, event: Ev) {
         self.mark_all(linked, architecture, event, true);
     }
 
@@ -39,7 +50,7 @@ impl Prefix {
     /// revisit would be tried where it does not.
     pub fn is_doubtful(
         &mut self,
-        linked: &impl Linked,
+        linked: &impl Ordered,
         architecture: Option<Architecture>,
         event: Ev,
         read: Ev,
@@ -56,7 +67,13 @@ impl Prefix {
 
     /// `early`: the read of a read-modify-write belongs to its write even if that is only passed on, and
     /// what a read that is only ordered before takes from its own thread belongs to it.
-    fn mark_all(&mut self, linked: &impl Linked, architecture: Option<Architecture>, event: Ev, early: bool) {
+    fn mark_all(
+        &mut self,
+        linked: &impl Ordered,
+        architecture: Option<Architecture>,
+        event: Ev,
+        early: bool,
+    ) {
         let Prefix { marks, work, below, early: seen } = self;
         let graph = linked.graph();
         *seen = false;
@@ -97,7 +114,7 @@ impl Prefix {
                     mark(need, if only_orders(need) && !early { ORDERED } else { NEEDED | ORDERED })
                 };
                 match architecture {
-                    Some(architecture) => architecture.before(linked, top, found),
+                    Some(architecture) => linked.before(architecture, top, found),
                     None => po_before(graph, top).iter().copied().for_each(found),
                 }
             }
