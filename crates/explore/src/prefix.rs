@@ -32,6 +32,8 @@ pub(crate) struct Prefix {
     pub below: Vec<bool>,
     /// Whether it goes through a read-modify-write whose write its own thread reads.
     pub early: bool,
+    /// Whether it has the read of a read-modify-write but not its write, which needs more.
+    pub split: bool,
     marks: Vec<u8>,
     work: Vec<(Ev, u8)>,
 }
@@ -74,7 +76,7 @@ impl Prefix {
         event: Ev,
         early: bool,
     ) {
-        let Prefix { marks, work, below, early: seen } = self;
+        let Prefix { marks, work, below, early: seen, split } = self;
         let graph = linked.graph();
         *seen = false;
         marks.clear();
@@ -135,6 +137,13 @@ impl Prefix {
                 }
             }
         }
+        *split = graph.all().any(|write| {
+            let event = graph.event(write);
+            event.pair.is_some()
+                && event.label.rmw() != RmwKind::Exclusive
+                && marks[write.as_usize()] == 0
+                && marks[event.pair.as_usize()] != 0
+        });
         below.clear();
         below.extend(marks.iter().map(|&mark| mark != 0));
         below[event.as_usize()] = false;

@@ -158,7 +158,13 @@ fn check(program: &Program, model: &Model, fast: Option<Fast>) -> Option<Checked
         let found = match found {
             Ok(found) => found,
             // Where executions could be missing, the search must say so.
-            Err(error) if error.contains("reads early") || error.contains("ends control dep") => return None,
+            Err(error)
+                if error.contains("reads early")
+                    || error.contains("ends control dep")
+                    || error.contains("past a read-modify-write") =>
+            {
+                return None;
+            }
             Err(error) => panic!("{} {schedule:?}: {error}\n{}", model.name(), text()),
         };
         buffering += u32::from(found.buffering);

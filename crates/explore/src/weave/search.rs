@@ -475,6 +475,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
                 return Err(Error::Unsupported(what.into()));
             }
         }
+        let start = self.choices.len();
         // The oldest event that would lose its source, or the other half of its instruction.
         let mut oldest = Ev::NONE;
         for a in self.partial.graph.all().rev().skip(1) {
@@ -491,6 +492,10 @@ impl<'p, C: Checker> Weaver<'p, C> {
             if event.pair.is_some() && event.label.rmw() != RmwKind::Exclusive {
                 oldest = oldest.min(event.pair);
             }
+        }
+        if self.prefix.split && self.choices.len() > start {
+            let what = "load buffering past a read-modify-write that depends on what comes later";
+            return Err(Error::Unsupported(what.into()));
         }
         Ok(())
     }
