@@ -212,7 +212,7 @@ fn has_cycle(graph: &ExecutionGraph) -> bool {
                     Label::Join { child } => done[child.as_usize()] == graph.thread(child).events().len(),
                     _ => true,
                 };
-                if !ready || !(thread.creator.is_some() && is_done(&done, thread.creator)) {
+                if !(ready && thread.creator.is_some() && is_done(&done, thread.creator)) {
                     break;
                 }
                 done[at] += 1;
