@@ -23,6 +23,7 @@ fn shapes() -> Vec<Shape> {
         Shape::new("inc+W").thread("Ux0-1").thread("Wx2").last("x1"),
         Shape::new("SB").thread("Wx1 Ry0").thread("Wy1 Rx0"),
         fenced("SB+scs", "F:SC"),
+        Shape::new("SB+sc accesses").thread("Wx1:SC Ry0:SC").thread("Wy1:SC Rx0:SC"),
         fenced("SB+mfences", "F:MFENCE"),
         fenced("SB+dmbs", "F:DMB.SY:DMB"),
         fenced("SB+syncs", "F:SYNC"),

@@ -18,6 +18,9 @@ use std::process::Command;
 /// Every test runs under the first; under each of the others one in turn, or with PORF_FULL all.
 const MODELS: [&str; 10] = ["rc11", "sc", "tso", "pso", "ra", "sra", "armv8", "armv7", "power", "riscv"];
 
+/// What the second search refuses: load buffering past half of a read-modify-write.
+const REFUSED: [(&str, &str); 1] = [("lb-exchange-data", "power")];
+
 #[test]
 fn c_programs_do_what_the_litmus_tests_say() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/litmus/c11");
@@ -50,7 +53,11 @@ fn c_programs_do_what_the_litmus_tests_say() {
                 .arg(&file)
                 .output()
                 .unwrap();
-            let code = if observation == "Never" { 0 } else { 1 };
+            let code = match observation.as_str() {
+                _ if REFUSED.contains(&(name.as_str(), *model)) => 2,
+                "Never" => 0,
+                _ => 1,
+            };
             ran += 1;
             if output.status.code() != Some(code) {
                 let message = String::from_utf8_lossy(&output.stderr).into_owned();
