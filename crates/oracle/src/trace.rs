@@ -47,10 +47,15 @@ pub(crate) fn traces(interpreter: &Interpreter<'_>, coherent: bool) -> Result<Ve
     let mut round = 0;
     loop {
         let mut all = Vec::with_capacity(threads);
-        let (mut grew, mut most) = (false, 0);
+        let mut written = Vec::with_capacity(threads);
         for thread in (0..threads).map(|thread| ThreadId(thread as u16)) {
             let mut seen = Seen::default();
             all.push(traces_of(interpreter, thread, &mut domain, &mut seen)?);
+            written.push((thread, seen));
+        }
+        // Only now: in one round a value goes through one write, which is what bounds the rounds.
+        let (mut grew, mut most) = (false, 0);
+        for (thread, seen) in written {
             most += seen.most_writes;
             for (access, value) in seen.writes {
                 grew |= domain.of(interpreter, access).add(thread, value);
