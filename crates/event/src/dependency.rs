@@ -1,13 +1,20 @@
 //! Syntactic dependencies of an event on earlier reads of its thread.
 
-use smallvec::SmallVec;
-
-/// A set of events of one thread, by their index; sorted.
+/// A set of events of one thread, by their index.
 ///
 /// A value that was picked by a condition (Arm's `CSEL`, the result of a `CAS` that succeeded) depends
 /// on the condition more weakly than on its data: such reads are in the set as *picks*.
+///
+/// There is one for each register of each state of a thread: the first 64 events are bits, so that a set
+/// is joined, and copied, in a few instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct DepSet(SmallVec<[u32; 4]>);
+pub struct DepSet {
+    reads: u64,
+    picks: u64,
+    /// Later events, sorted; picks are marked and come last. `None` if there are none.
+    #[expect(clippy::box_collection, reason = "rare, and one word shorter for each register")]
+    later: Option<Box<Vec<u32>>>,
+}
 
 /// What the address, the data and the very execution of an event depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,7 +26,7 @@ pub struct Dependencies {
     pub cas: DepSet,
 }
 
-/// Marks a pick.
+/// Marks a pick among the later events.
 const PICK: u32 = 1 << 31;
 
 impl DepSet {
@@ -28,53 +35,120 @@ impl DepSet {
     }
 
     pub fn single(index: u32) -> DepSet {
-        DepSet(SmallVec::from_slice(&[index]))
+        let mut set = DepSet::new();
+        set.insert(index);
+        set
     }
 
+    #[inline]
     pub fn insert(&mut self, index: u32) {
-        if let Err(at) = self.0.binary_search(&index) {
-            self.0.insert(at, index);
+        match index {
+            0..64 => self.reads |= 1 << index,
+            _ => self.insert_later(index),
         }
     }
 
+    /// As bits, if it has nothing but some of the first 64 events, none of them a pick.
+    #[inline]
+    pub fn as_bits(&self) -> Option<u64> {
+        (self.picks == 0 && self.later.is_none()).then_some(self.reads)
+    }
+
+    /// Inserts some of the first 64 events.
+    #[inline]
+    pub fn insert_bits(&mut self, bits: u64) {
+        self.reads |= bits;
+    }
+
+    #[inline]
     pub fn union_with(&mut self, other: &DepSet) {
-        for &index in &other.0 {
-            self.insert(index);
-        }
+        self.reads |= other.reads;
+        self.picks |= other.picks;
+        other.later().iter().for_each(|&index| self.insert_later(index));
     }
 
     pub fn contains(&self, index: u32) -> bool {
-        self.0.binary_search(&index).is_ok()
+        match index {
+            0..64 => self.reads >> index & 1 != 0,
+            _ => self.later().binary_search(&index).is_ok(),
+        }
     }
 
-    /// The events that it depends on in earnest.
+    /// The events that it depends on in earnest, in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().copied().take_while(|index| index & PICK == 0)
+        let later = self.later().iter().copied();
+        bits(self.reads).chain(later.take_while(|index| index & PICK == 0))
     }
 
-    /// The events that it was only picked by.
+    /// The events that it was only picked by, in order.
     pub fn picks(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().map(|index| index & !PICK).skip(self.iter().count())
+        let later = self.later().iter().copied();
+        bits(self.picks).chain(later.skip_while(|index| index & PICK == 0).map(|index| index & !PICK))
     }
 
     /// Makes everything in `condition` a pick of this set.
     pub fn pick(&mut self, condition: &DepSet) {
-        for index in condition.iter().chain(condition.picks()) {
-            self.insert(index | PICK);
+        self.picks |= condition.reads | condition.picks;
+        condition.later().iter().for_each(|&index| self.insert_later(index | PICK));
+    }
+
+    /// Whether it was picked by the event.
+    pub fn is_picked_by(&self, index: u32) -> bool {
+        match index {
+            0..64 => self.picks >> index & 1 != 0,
+            _ => self.later().binary_search(&(index | PICK)).is_ok(),
         }
     }
 
+    /// Adds everything in `other`, picks too, as what it depends on in earnest.
+    pub fn include(&mut self, other: &DepSet) {
+        self.reads |= other.reads | other.picks;
+        other.later().iter().for_each(|&index| self.insert_later(index & !PICK));
+    }
+
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.reads == 0 && self.picks == 0 && self.later.is_none()
     }
 
-    pub fn len(&self) -> usize {
-        self.0.len()
+    /// Keeps the events that it depends on in earnest of which `keep` is true, and no others.
+    pub fn retain(&mut self, mut keep: impl FnMut(u32) -> bool) {
+        self.picks = 0;
+        self.reads = bits(self.reads).filter(|&index| keep(index)).fold(0, |word, index| word | 1 << index);
+        if let Some(later) = &mut self.later {
+            later.retain(|&index| index & PICK == 0 && keep(index));
+            if later.is_empty() {
+                self.later = None;
+            }
+        }
     }
 
-    pub fn clear(&mut self) {
-        self.0.clear();
+    /// About how many bytes it has outside of itself.
+    pub fn heap_bytes(&self) -> usize {
+        4 * self.later().len()
     }
+
+    #[inline]
+    fn later(&self) -> &[u32] {
+        self.later.as_ref().map_or(&[], |later| later.as_slice())
+    }
+
+    #[cold]
+    fn insert_later(&mut self, index: u32) {
+        let later = self.later.get_or_insert_default();
+        if let Err(at) = later.binary_search(&index) {
+            later.insert(at, index);
+        }
+    }
+}
+
+/// The numbers of the bits that are set, in order.
+fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let lowest = word.trailing_zeros();
+        word &= word.checked_sub(1)?;
+        Some(lowest)
+    })
 }
 
 impl FromIterator<u32> for DepSet {

@@ -7,13 +7,13 @@
 //! program once more, for the executions with cycles only. Why that is enough is told in `docs/hardware.md`.
 
 use crate::history::{History, Tag};
-use crate::prefix::{Ordered, Prefix, is_covered};
+use crate::prefix::{Below, Covered, Ordered, Prefix};
 use crate::visit::{Statistics, Visit, Visitor};
 use porf_consistency::{Architecture, HappensBefore, MemoryModel};
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Need};
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// An execution graph and the histories of its threads, which know dependencies.
 pub(crate) struct Live<'g, 'p> {
@@ -73,44 +73,38 @@ pub(crate) struct Detector<M> {
     model: PhantomData<M>,
 }
 
-/// How many clocks an event has. Models that do not keep program order have one more: its first number says
-/// whether the event [`COVERS`] what is before it in po | rf.
-pub(crate) const fn clocks<M: MemoryModel>() -> usize {
-    M::Hb::CLOCKS + M::ARCHITECTURE.is_some() as usize
+/// What of its own thread is below an event, whatever is read.
+#[inline]
+fn covered<'h>(
+    graph: &ExecutionGraph,
+    history: &'h History<'_>,
+    architecture: Architecture,
+    event: Ev,
+) -> &'h Covered {
+    match history.below(Tag(graph.event(event).tag)).get() {
+        Some(below) => &below.full,
+        None => find_below(graph, history, architecture, event),
+    }
 }
 
-/// Of a write: every read that is before it in po | rf is below it. Most writes are so, and need no search.
-const COVERS: u32 = 1;
-/// Whatever the thread has read from others, up to here, was written by such a write.
-const SOURCES_COVER: u32 = 2;
-
-/// Computes the clocks of an event from those of its predecessors.
-#[inline]
-pub(crate) fn update<M: MemoryModel>(graph: &mut ExecutionGraph, history: &History<'_>, event: Ev) {
-    M::Hb::update(graph, event);
-    let Some(architecture) = M::ARCHITECTURE else { return };
-    let of = |graph: &ExecutionGraph, ev: Ev, bit: u32| {
-        ev == Ev::INIT || graph.clock(M::Hb::CLOCKS, ev)[0] & bit != 0
-    };
-    let this = graph.event(event);
-    let mut sources = of(graph, graph.po_pred(event), SOURCES_COVER);
-    let mut covers = false;
-    match this.label {
-        Label::Read { .. } if graph.event(this.rf).id.thread != this.id.thread => {
-            sources &= of(graph, this.rf, COVERS);
-        }
-        Label::Join { child } => {
-            sources &= graph.thread_end(child).is_none_or(|end| of(graph, end, SOURCES_COVER));
-        }
-        Label::Write { .. } if sources => {
-            let known = &history.hangs(tag_before(graph, event)).covered;
-            covers = known.get().unwrap_or_else(|| is_covered(&Live { graph, history }, architecture, event));
-            known.set(Some(covers));
-        }
-        _ => {}
+/// Finds it out for all events of the thread in their order: each hangs on those before it.
+#[cold]
+fn find_below<'h>(
+    graph: &ExecutionGraph,
+    history: &'h History<'_>,
+    architecture: Architecture,
+    event: Ev,
+) -> &'h Covered {
+    let id = graph.event(event).id;
+    let events = &graph.thread(id.thread).events()[..=id.index as usize];
+    let of = |ev: Ev| history.below(Tag(graph.event(ev).tag));
+    let known = events.iter().rposition(|&ev| of(ev).get().is_some()).map_or(0, |at| at + 1);
+    for &ev in &events[known..] {
+        let below = |ev: Ev| of(ev).get().unwrap_or_else(|| unreachable!("events are taken in order"));
+        let found = Below::new(&Live { graph, history }, architecture, ev, &below);
+        of(ev).get_or_init(|| found);
     }
-    let bits = if covers { COVERS } else { 0 } | if sources { SOURCES_COVER } else { 0 };
-    graph.clock_mut(M::Hb::CLOCKS, event)[0] = bits;
+    &of(event).get().unwrap_or_else(|| unreachable!("the last of them")).full
 }
 
 impl<M: MemoryModel> Detector<M> {
@@ -121,14 +115,18 @@ impl<M: MemoryModel> Detector<M> {
     /// Looks at a write that has just been added.
     #[inline]
     pub fn look(&mut self, live: &Live<'_, '_>, write: Ev) {
-        let graph = live.graph;
-        if M::ARCHITECTURE.is_none() || self.found || graph.clock(M::Hb::CLOCKS, write)[0] & COVERS != 0 {
+        let Some(architecture) = M::ARCHITECTURE else { return };
+        if self.found {
             return;
         }
-        let loc = graph.event(write).loc;
+        let graph = live.graph;
+        let chain = chain(graph, write);
         let mut marked = false;
-        for read in reads(graph, loc) {
-            if is_candidate::<M>(graph, read, write) {
+        for read in reads(graph, graph.event(write).loc) {
+            if is_candidate::<M>(graph, read, write)
+                && !is_in(graph, &chain, read)
+                && !is_surely_below(live, architecture, read, write, &mut STEPS.clone())
+            {
                 if !marked {
                     self.prefix.mark(live, M::ARCHITECTURE, write);
                     marked = true;
@@ -141,6 +139,67 @@ impl<M: MemoryModel> Detector<M> {
                 }
             }
         }
+    }
+}
+
+/// The places in co of the read-modify-writes that a write is the last of.
+#[inline]
+fn chain(graph: &ExecutionGraph, write: Ev) -> Range<u32> {
+    let mut first = write;
+    while graph.event(first).pair.is_some() {
+        first = graph.rf(graph.event(first).pair);
+    }
+    if first == write {
+        0..0
+    } else {
+        graph.event(first).co + 1..graph.event(graph.rf(graph.event(write).pair)).co + 1
+    }
+}
+
+/// Whether a read belongs to one of a chain of read-modify-writes: what is after it needs it.
+#[inline]
+fn is_in(graph: &ExecutionGraph, chain: &Range<u32>, read: Ev) -> bool {
+    !chain.is_empty() && graph.write_of(read).is_some_and(|write| chain.contains(&graph.event(write).co))
+}
+
+/// How many threads are visited before the whole prefix is computed.
+const STEPS: u32 = 32;
+
+/// Whether a read that is before an event in po | rf is below it by dependencies and order of the threads on
+/// the way that hold whatever is read.
+fn is_surely_below(
+    live: &Live<'_, '_>,
+    architecture: Architecture,
+    read: Ev,
+    event: Ev,
+    steps: &mut u32,
+) -> bool {
+    let graph = live.graph;
+    let (from, to) = (graph.event(read).id, graph.event(event).id);
+    let Covered { until, later } = covered(graph, live.history, architecture, event);
+    if from.thread == to.thread {
+        return from.index < *until || later.contains(from.index);
+    }
+    let Some(left) = steps.checked_sub(1) else { return false };
+    *steps = left;
+    let events = graph.thread(to.thread).events();
+    let mut is_below = |source: Ev| {
+        graph.in_prefix(read, source) && is_surely_below(live, architecture, read, source, steps)
+    };
+    let creator = graph.thread(to.thread).creator;
+    let first = (0..*until).rev().map(|index| events[index as usize]);
+    later.iter().any(|index| is_below(source(graph, events[index as usize])))
+        || first.take_while(|&ev| graph.in_prefix(read, ev)).any(|ev| is_below(source(graph, ev)))
+        || (creator.is_some() && is_below(creator))
+}
+
+/// What an event of a thread takes from another: [`Ev::INIT`] if nothing.
+fn source(graph: &ExecutionGraph, event: Ev) -> Ev {
+    let this = graph.event(event);
+    match this.label {
+        Label::Read { .. } if graph.event(this.rf).id.thread != this.id.thread => this.rf,
+        Label::Join { child } => graph.thread_end(child).unwrap_or(Ev::INIT),
+        _ => Ev::INIT,
     }
 }
 

@@ -15,7 +15,7 @@
 //! (`canonical` and `places` see to that); the canonical choice is the model's.
 
 use crate::Options;
-use crate::buffering::{Detector, Live, clocks, tag_before, update};
+use crate::buffering::{Detector, Live, tag_before};
 use crate::error::Error;
 use crate::estimate::Descent;
 use crate::history::{Created, History, Next, Tag};
@@ -94,7 +94,7 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             history: History::new(interp, created, options.memory),
             model: options.model(),
             schedule: options.schedule,
-            graph: ExecutionGraph::new(clocks::<M>()),
+            graph: ExecutionGraph::new(M::Hb::CLOCKS),
             waiting: Vec::new(),
             pool: Vec::new(),
             frames: Vec::new(),
@@ -128,7 +128,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
 
     /// Makes the graph the empty one.
     pub fn reset_graph(&mut self) {
-        self.graph = ExecutionGraph::new(clocks::<M>());
+        self.graph = ExecutionGraph::new(M::Hb::CLOCKS);
         for (thread, tag) in self.roots.iter().enumerate() {
             self.graph.add_thread(ThreadId(thread as u16), Ev::INIT, tag.0);
         }
@@ -264,7 +264,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     fn add_event(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: Tag) -> Ev {
         let event = self.add_without_clocks(thread, label, loc, tag);
         if !label.is_read() {
-            update::<M>(&mut self.graph, &self.history, event);
+            M::Hb::update(&mut self.graph, event);
         }
         event
     }
@@ -460,7 +460,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         let after = self.history.child(before, value)?;
         let label = self.history.node(after).label;
         self.graph.set_rf(read, source, label, after.0);
-        update::<M>(&mut self.graph, &self.history, read);
+        M::Hb::update(&mut self.graph, read);
         Ok(())
     }
 
@@ -533,7 +533,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     /// Makes the copy in which `read` reads from `write`, on top of the present graph, with a frame
     /// for the places of the write. Whether there is one.
     fn revisit(&mut self, write: Ev, read: Ev) -> bool {
-        let mut copy = self.pool.pop().unwrap_or_else(|| ExecutionGraph::new(clocks::<M>()));
+        let mut copy = self.pool.pop().unwrap_or_else(|| ExecutionGraph::new(M::Hb::CLOCKS));
         self.graph.revisit_into(read, write, &mut copy, &mut self.map);
         let (new_write, new_read) = (self.map[write.as_usize()], self.map[read.as_usize()]);
         let start = self.choices.len() as u32;

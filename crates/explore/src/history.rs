@@ -11,7 +11,8 @@
 //! from what was kept.
 
 use crate::error::Error;
-use porf_event::{BlockReason, Label, Location, ThreadId, Value};
+use crate::prefix::Below;
+use porf_event::{BlockReason, DepSet, Dependencies, Label, Location, ThreadId, Value};
 use porf_graph::{Loc, Need};
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::FunctionId;
@@ -60,12 +61,10 @@ pub(crate) struct Node {
 pub(crate) struct Hangs {
     /// Earlier events of the thread by index, and how: [`Need`]'s kinds.
     pub needs: Box<[(u32, u8)]>,
-    /// Tells the event from all others of its thread.
-    pub site: u64,
+    /// Tells the event from all others of its thread, once someone asked.
+    site: Cell<Option<u64>>,
     /// Whether its ordering depends on the value that it reads.
     pub conditional: bool,
-    /// Of a write: whether every earlier read of the thread is below it, once that is known.
-    pub covered: Cell<Option<bool>>,
 }
 
 pub(crate) struct History<'p> {
@@ -78,6 +77,8 @@ pub(crate) struct History<'p> {
     /// Beside `hangs`: the earlier events of the thread that are ordered before the event that led to a
     /// node, by index, once that is known.
     orders: Vec<OnceCell<Box<[u32]>>>,
+    /// The same of those that are surely below it.
+    below: Vec<OnceCell<Below>>,
     free: Vec<u32>,
     /// About how many bytes there are, and how many there may be.
     size: usize,
@@ -157,6 +158,7 @@ impl<'p> History<'p> {
             states: Vec::new(),
             hangs: Vec::new(),
             orders: Vec::new(),
+            below: Vec::new(),
             free: Vec::new(),
             size: 0,
             limit: limit.unwrap_or(LIMIT),
@@ -303,7 +305,7 @@ impl<'p> History<'p> {
             return Err(Error::Limit("more than 2^30 thread histories".into()));
         }
         self.size += bytes(&state);
-        let hangs = state.tracked().map(|_| self.hangs_of(&state));
+        let hangs = state.tracked().map(|tracked| self.hangs_of(&state, tracked));
         let node = Node { children: SmallVec::new(), label, next, loc };
         let at = match self.free.pop() {
             Some(at) => at as usize,
@@ -313,6 +315,7 @@ impl<'p> History<'p> {
                 if let Some(hangs) = hangs {
                     self.hangs.push(hangs);
                     self.orders.push(OnceCell::new());
+                    self.below.push(OnceCell::new());
                 }
                 return Ok(Tag::new(self.nodes.len() - 1, ready));
             }
@@ -322,31 +325,28 @@ impl<'p> History<'p> {
         if let Some(hangs) = hangs {
             self.hangs[at] = hangs;
             self.orders[at] = OnceCell::new();
+            self.below[at] = OnceCell::new();
         }
         Ok(Tag::new(at, ready))
     }
 
-    fn hangs_of(&self, state: &ThreadState) -> Hangs {
-        let mut needs: SmallVec<[(u32, u8); 8]> = SmallVec::new();
-        let mut add = |index: u32, kinds: u8| match needs.iter_mut().find(|(at, _)| *at == index) {
-            Some((_, known)) => *known |= kinds,
-            None => needs.push((index, kinds)),
-        };
-        if let Some(tracked) = state.tracked() {
-            let kinds = [
-                (&tracked.addr, Need::ADDR, Need::PICK_ADDR),
-                (&tracked.data, Need::DATA, Need::PICK_DATA),
-                (&tracked.ctrl, Need::CTRL, Need::PICK_CTRL),
-                (&tracked.cas, Need::CAS, Need::CAS),
-            ];
-            for (set, kind, pick) in kinds {
-                set.iter().for_each(|index| add(index, kind));
-                set.picks().for_each(|index| add(index, pick));
-            }
-            state.needs().for_each(|index| add(index, 0));
-        }
+    fn hangs_of(&self, state: &ThreadState, tracked: &Dependencies) -> Hangs {
+        let kinds = [
+            (&tracked.addr, Need::ADDR, Need::PICK_ADDR),
+            (&tracked.data, Need::DATA, Need::PICK_DATA),
+            (&tracked.ctrl, Need::CTRL, Need::PICK_CTRL),
+            (&tracked.cas, Need::CAS, Need::CAS),
+        ];
+        let all = state.needs();
+        let needs = all.iter().map(|index| {
+            let of = |&(set, kind, pick): &(&DepSet, u8, u8)| {
+                u8::from(set.contains(index)) * kind | u8::from(set.is_picked_by(index)) * pick
+            };
+            (index, kinds.iter().map(of).fold(0, std::ops::BitOr::bitor))
+        });
+        let needs: SmallVec<[(u32, u8); 16]> = needs.collect();
         let conditional = self.interp.is_conditional(state);
-        Hangs { needs: needs.into_boxed_slice(), site: state.site(), conditional, covered: Cell::new(None) }
+        Hangs { needs: needs.into_boxed_slice(), site: Cell::new(None), conditional }
     }
 
     /// What is ordered before the event that led to a node: found out once. Only where dependencies are
@@ -356,10 +356,24 @@ impl<'p> History<'p> {
         self.orders[tag.node()].get_or_init(find)
     }
 
+    /// What is below the event that led to a node. Only where dependencies are tracked.
+    #[inline]
+    pub fn below(&self, tag: Tag) -> &OnceCell<Below> {
+        &self.below[tag.node()]
+    }
+
     /// What the next event of the thread hangs on. Only where dependencies are tracked.
     #[inline]
     pub fn hangs(&self, tag: Tag) -> &Hangs {
         &self.hangs[tag.node()]
+    }
+
+    /// Tells the next event of the thread from all others of it. Only where dependencies are tracked.
+    pub fn site(&self, tag: Tag) -> u64 {
+        let known = &self.hangs(tag).site;
+        let site = known.get().unwrap_or_else(|| self.state(tag).site());
+        known.set(Some(site));
+        site
     }
 
     /// A fault of the thread at `tag`, in the instruction that it is at.

@@ -5,9 +5,8 @@
 //! (store forwarding): of such a write only what it depends on belongs to the prefix.
 
 use porf_consistency::{Architecture, is_exclusive_read};
-use porf_event::{EventId, Label, RmwKind};
+use porf_event::{DepSet, EventId, Label, RmwKind};
 use porf_graph::{Ev, ExecutionGraph, Linked, Partial};
-use smallvec::SmallVec;
 
 /// A graph that can be asked what an architecture orders before an event.
 pub(crate) trait Ordered: Linked {
@@ -156,37 +155,87 @@ fn is_internal(graph: &ExecutionGraph, read: Ev) -> bool {
     event.rf.is_some() && graph.event(event.rf).id.thread == event.id.thread
 }
 
-/// Whether every read before a write in its thread is below it, whatever is read.
-pub(crate) fn is_covered(linked: &impl Linked, architecture: Architecture, write: Ev) -> bool {
-    let graph = linked.graph();
-    let events =
-        &graph.thread(graph.event(write).id.thread).events()[..=graph.event(write).id.index as usize];
-    let mut marks: SmallVec<[u8; 32]> = SmallVec::from_elem(0, events.len());
-    marks[events.len() - 1] = NEEDED | ORDERED;
-    for at in (0..events.len()).rev() {
-        let (ev, marked) = (events[at], marks[at]);
-        let mut mark = |need: Ev, kinds: u8| {
-            let id = graph.event(need).id;
-            if need != Ev::INIT && need < ev && id.thread == graph.event(ev).id.thread && need != graph.rf(ev)
-            {
-                marks[id.index as usize] |= kinds;
-            }
+/// Reads of a thread, as many of the first as there are and single ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Covered {
+    /// All reads before this index.
+    pub until: u32,
+    /// And these after it.
+    pub later: DepSet,
+}
+
+/// What of its own thread is below an event, whatever is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Below {
+    /// If the event is needed. `until` is its index if that is all.
+    pub full: Covered,
+    /// Of a read under IMM: if it only orders.
+    ordered: Covered,
+}
+
+impl Below {
+    /// `below`: that of earlier events of the thread.
+    pub fn new<'b>(
+        linked: &impl Linked,
+        architecture: Architecture,
+        event: Ev,
+        below: &impl Fn(Ev) -> &'b Below,
+    ) -> Below {
+        let graph = linked.graph();
+        let id = graph.event(event).id;
+        let events = &graph.thread(id.thread).events()[..id.index as usize];
+        // Reading early from the own thread orders nothing.
+        let is_own = |need: Ev| {
+            need != Ev::INIT && graph.event(need).id.thread == id.thread && need != graph.rf(event)
         };
-        if marked & NEEDED != 0 {
-            needs(linked, Some(architecture), ev, &mut mark);
-        }
-        if marked & ORDERED != 0 {
-            let only_orders =
-                |need: Ev| architecture == Architecture::Imm && graph.event(need).label.is_read();
-            architecture.before(linked, ev, &mut |need| {
-                mark(need, if only_orders(need) { ORDERED } else { NEEDED | ORDERED });
+        let only_orders = |need: Ev| architecture == Architecture::Imm && graph.event(need).label.is_read();
+        let mut full = Covered::default();
+        needs(linked, Some(architecture), event, &mut |need, _| {
+            if is_own(need) {
+                full.add(graph.event(need).id.index, &below(need).full);
+            }
+        });
+        full.settle(graph, events);
+        let mut ordered = Covered::default();
+        let is_read = graph.event(event).label.is_read();
+        if full.until < id.index || (is_read && architecture == Architecture::Imm) {
+            architecture.before(linked, event, &mut |need| {
+                if is_own(need) {
+                    let Below { full, ordered: only } = below(need);
+                    ordered.add(graph.event(need).id.index, if only_orders(need) { only } else { full });
+                }
             });
+            ordered.settle(graph, events);
+            full.join(&ordered);
+            full.settle(graph, events);
         }
-        if marked == 0 && graph.event(ev).label.is_read() {
-            return false;
+        Below { full, ordered }
+    }
+}
+
+impl Covered {
+    /// Adds an event and what is below it.
+    #[inline]
+    fn add(&mut self, index: u32, below: &Covered) {
+        if index >= self.until {
+            self.join(below);
+            self.later.insert(index);
         }
     }
-    true
+
+    fn join(&mut self, other: &Covered) {
+        self.until = self.until.max(other.until);
+        self.later.union_with(&other.later);
+    }
+
+    /// Counts the single reads among the first where they follow, and leaves out what is no read.
+    fn settle(&mut self, graph: &ExecutionGraph, events: &[Ev]) {
+        let is_read = |index: u32| graph.event(events[index as usize]).label.is_read();
+        let end = events.len() as u32;
+        let missing = |index: &u32| is_read(*index) && !self.later.contains(*index);
+        self.until = (self.until..end).find(missing).unwrap_or(end);
+        self.later.retain(|index| index > self.until && is_read(index));
+    }
 }
 
 /// Events that everything of their thread is ordered with.

@@ -4,13 +4,12 @@
 //! untried choices of its newest event. Tasks share nothing; whoever loads one and searches it to the
 //! end has seen exactly the executions that the search it came from will not see any more.
 
-use crate::buffering::{clocks, update};
 use crate::engine::{Engine, Frame, Kind};
 use crate::error::Error;
 use crate::history::{Next, Tag};
 use crate::schedule::tag_of;
 use crate::visit::Visitor;
-use porf_consistency::MemoryModel;
+use porf_consistency::{HappensBefore, MemoryModel};
 use porf_event::{Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph};
 use serde::{Deserialize, Serialize};
@@ -156,7 +155,7 @@ impl<M: MemoryModel> Engine<'_, M> {
             };
             if let Kind::Revisit { .. } = kind {
                 // A copy returns to the graph that it came from: here to nothing.
-                self.waiting.push(ExecutionGraph::new(clocks::<M>()));
+                self.waiting.push(ExecutionGraph::new(M::Hb::CLOCKS));
             }
             self.frames.push(Frame { kind, event: self.graph.newest(), start: 0 });
             self.choices.extend_from_slice(&task.choices);
@@ -249,7 +248,7 @@ impl<M: MemoryModel> Engine<'_, M> {
             if before.is_empty() {
                 self.graph.update_porf(top);
                 if !event.label.is_read() || event.rf.is_some() {
-                    update::<M>(&mut self.graph, &self.history, top);
+                    M::Hb::update(&mut self.graph, top);
                 }
                 done[top.as_usize()] = true;
                 work.pop();

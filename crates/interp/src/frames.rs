@@ -19,14 +19,15 @@ impl Interpreter<'_> {
         let caller = state.frame().base;
         let locals = state.memory.as_ref().map_or(0, |memory| memory.mark());
         let base = state.registers.len() as u32;
-        state.registers.resize((base + callee.registers) as usize, 0);
+        state.registers.resize((base + callee.registers) as usize);
         if let Some(taint) = &mut state.taint {
-            taint.registers.resize((base + callee.registers) as usize, DepSet::new());
+            taint.registers.resize((base + callee.registers) as usize);
         }
         for (i, arg) in args.iter().enumerate() {
             state.registers[base as usize + i] = value(state, *arg);
             if let Some(taint) = &mut state.taint {
-                taint.registers[base as usize + i] = taint.of(caller, &[*arg]);
+                let of = taint.of(caller, &[*arg]);
+                taint.registers.set(base as usize + i, of);
             }
         }
         state.frames.push(Frame { function, pc: 0, base, result, locals });
@@ -44,9 +45,9 @@ impl Interpreter<'_> {
         let taint = state.taint.as_ref().map(|taint| taint.of(frame.base, result.as_slice()));
         let depth = state.frames.len();
         state.frames.pop();
-        state.registers.truncate(frame.base as usize);
+        state.registers.resize(frame.base as usize);
         if let Some(all) = &mut state.taint {
-            all.registers.truncate(frame.base as usize);
+            all.registers.resize(frame.base as usize);
             all.end_call(depth);
         }
         match frame.result {
@@ -72,9 +73,9 @@ impl Interpreter<'_> {
             .collect();
         let depth = state.frames.len();
         state.frames.pop();
-        state.registers.truncate(frame.base as usize);
+        state.registers.resize(frame.base as usize);
         if let Some(all) = &mut state.taint {
-            all.registers.truncate(frame.base as usize);
+            all.registers.resize(frame.base as usize);
             all.end_call(depth);
         }
         if let Some(dst) = frame.result {

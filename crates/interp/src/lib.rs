@@ -23,6 +23,8 @@ mod run;
 mod silent;
 mod state;
 mod taint;
+mod tainted;
+mod words;
 
 pub use alone::{Alone, End, run_alone};
 pub use fault::{Fault, FaultKind};

@@ -657,7 +657,7 @@ pub(crate) fn set(state: &mut ThreadState, dst: Reg, result: Value, taint: DepSe
     let at = (state.frame().base + dst.0) as usize;
     state.registers[at] = result;
     if let Some(all) = &mut state.taint {
-        all.registers[at] = taint;
+        all.registers.set(at, taint);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::private::Private;
 use crate::taint::Taint;
-use porf_event::{Dependencies, Location, ThreadId, Value};
+use crate::words::Words;
+use porf_event::{DepSet, Dependencies, Location, ThreadId, Value};
 use porf_ir::{AllocKind, FunctionId, Image, Instr, Program, Reg, Span, Target};
 use smallvec::SmallVec;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,7 +14,7 @@ pub struct ThreadState {
     pub(crate) thread: ThreadId,
     pub(crate) frames: SmallVec<[Frame; 1]>,
     /// Registers of all frames, innermost last.
-    pub(crate) registers: SmallVec<[Value; 16]>,
+    pub(crate) registers: Words,
     /// How far the current instruction has come: 0, or which of its events is next.
     pub(crate) phase: u8,
     /// The value read by an instruction that is not finished yet.
@@ -54,7 +55,7 @@ impl ThreadState {
         track: bool,
     ) -> ThreadState {
         let count = program.function(function).registers as usize;
-        let mut registers = SmallVec::from_elem(0, count);
+        let mut registers = Words::new(count);
         registers[..arguments.len()].copy_from_slice(arguments);
         let memory = program.image.as_ref().and_then(|image| thread_locals(image, thread));
         let locals = memory.as_ref().map_or(0, |memory| memory.mark());
@@ -100,14 +101,15 @@ impl ThreadState {
         self.taint.as_ref().map_or_else(Dependencies::default, |taint| taint.emitted.clone())
     }
 
-    /// Everything that the event that was asked for last hangs on, by index: its dependencies, and what
-    /// decided that it happens and what kind of event it is.
-    pub fn needs(&self) -> impl Iterator<Item = u32> + '_ {
-        let of = |taint: &'_ Taint| {
-            let path = taint.path.iter().chain(taint.path.picks());
-            taint.emitted.all().chain(path).collect::<SmallVec<[u32; 8]>>()
-        };
-        self.taint.iter().flat_map(move |taint| of(taint))
+    /// Everything that the event that was asked for last hangs on: its dependencies, picks included, and
+    /// what decided that it happens and what kind of event it is.
+    pub fn needs(&self) -> DepSet {
+        let mut all = DepSet::new();
+        if let Some(taint) = &self.taint {
+            let Dependencies { addr, data, ctrl, cas } = &taint.emitted;
+            [addr, data, ctrl, cas, &taint.path].into_iter().for_each(|set| all.include(set));
+        }
+        all
     }
 
     /// Whether the event that was asked for last would be there, and be of the same kind, whatever was read
@@ -179,10 +181,11 @@ impl ThreadState {
     /// About how many bytes it has outside of itself.
     pub fn heap_bytes(&self) -> usize {
         let spilled = |len: usize, inline: usize, size: usize| if len > inline { len * size } else { 0 };
-        spilled(self.registers.len(), 16, 8)
+        self.registers.heap_bytes()
             + spilled(self.frames.len(), 1, size_of::<Frame>())
             + spilled(self.loops.len(), 2, 16)
             + self.memory.as_ref().map_or(0, |memory| memory.bytes())
+            + self.taint.as_ref().map_or(0, |taint| taint.bytes())
     }
 
     /// What the thread printed, where output is kept.

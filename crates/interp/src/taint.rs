@@ -3,19 +3,19 @@
 //! `addr` and `data` dependencies of an event are the taints of its operands, `ctrl` the taints of
 //! the conditions of all branches passed so far (less what `CtrlRestore` ends).
 
+use crate::tainted::Tainted;
 use porf_event::{DepSet, Dependencies, FenceMode, Label, LockKind, ReadMode, RmwKind, WriteMode};
 use porf_ir::Operand;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Taint {
-    /// Per register, as `ThreadState::registers`.
-    pub registers: Vec<DepSet>,
+    pub registers: Tainted,
     /// Of the branches passed so far.
     pub ctrl: DepSet,
     /// Control dependencies remembered by `CtrlMark`.
     pub marks: Vec<DepSet>,
-    /// Of private memory, by word of 8 bytes.
+    /// Of private memory, by word of 8 bytes; words without are left out.
     pub memory: BTreeMap<u64, DepSet>,
     /// What the thread had to choose, or to read of locks and loops, to come here: it could be elsewhere.
     /// Unlike `ctrl`, nothing takes it back.
@@ -49,7 +49,7 @@ pub(crate) struct Sources {
 
 impl Taint {
     pub fn new(registers: usize) -> Taint {
-        Taint { registers: vec![DepSet::new(); registers], ..Taint::default() }
+        Taint { registers: Tainted::new(registers), ..Taint::default() }
     }
 
     /// The union of the taints of `operands`, in a frame that begins at `base`.
@@ -57,7 +57,7 @@ impl Taint {
         let mut set = DepSet::new();
         for operand in operands {
             if let Operand::Reg(reg) = operand {
-                set.union_with(&self.registers[(base + reg.0) as usize]);
+                self.registers.add_to((base + reg.0) as usize, &mut set);
             }
         }
         set
@@ -108,8 +108,11 @@ impl Taint {
     pub fn set_memory(&mut self, address: u64, size: u8, taint: DepSet) {
         for word in address / 8..=(address + u64::from(size) - 1) / 8 {
             if size == 8 && address.is_multiple_of(8) {
-                self.memory.insert(word, taint.clone());
-            } else {
+                match taint.is_empty() {
+                    true => self.memory.remove(&word),
+                    false => self.memory.insert(word, taint.clone()),
+                };
+            } else if !taint.is_empty() {
                 self.memory.entry(word).or_default().union_with(&taint);
             }
         }
@@ -168,6 +171,14 @@ impl Taint {
             }
             _ => false,
         }
+    }
+
+    /// About how many bytes it has.
+    pub fn bytes(&self) -> usize {
+        let all = self.marks.iter().chain(self.memory.values());
+        size_of::<Taint>()
+            + self.registers.heap_bytes()
+            + all.map(|set| size_of::<DepSet>() + set.heap_bytes()).sum::<usize>()
     }
 
     pub fn mark(&mut self, slot: u32) {

@@ -19,7 +19,7 @@ impl<C: Checker> Weaver<'_, C> {
             let before = Tag(self.partial.graph.thread(thread).now());
             let node = self.history.node(before);
             if !matches!(node.next, Next::Emit(_))
-                || self.history.hangs(before).site != self.partial.links(next).site
+                || self.history.site(before) != self.partial.links(next).site
             {
                 return Ok(());
             }
@@ -49,7 +49,7 @@ impl<C: Checker> Weaver<'_, C> {
         let need = |&(index, kinds): &(u32, u8)| Need::new(events[index as usize], kinds);
         Links {
             needs: hangs.needs.iter().map(need).collect(),
-            site: hangs.site,
+            site: self.history.site(tag),
             before: tag.0,
             conditional: hangs.conditional,
         }

@@ -1,0 +1,46 @@
+//! A list of words that is copied as memory: the clone of a `SmallVec` goes through it word by word.
+
+use smallvec::SmallVec;
+use std::ops::{Deref, DerefMut};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words(SmallVec<[u64; 16]>);
+
+impl Words {
+    pub fn new(length: usize) -> Words {
+        Words(SmallVec::from_elem(0, length))
+    }
+
+    /// Cuts it off, or fills it up with 0.
+    pub fn resize(&mut self, length: usize) {
+        self.0.resize(length, 0);
+    }
+
+    /// About how many bytes it has outside of itself.
+    pub fn heap_bytes(&self) -> usize {
+        if self.0.spilled() { 8 * self.0.capacity() } else { 0 }
+    }
+}
+
+impl Clone for Words {
+    #[inline]
+    fn clone(&self) -> Words {
+        Words(SmallVec::from_slice(&self.0))
+    }
+}
+
+impl Deref for Words {
+    type Target = [u64];
+
+    #[inline]
+    fn deref(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+impl DerefMut for Words {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.0
+    }
+}
