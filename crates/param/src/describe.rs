@@ -220,5 +220,15 @@ fn order(system: &System, cube: &Cube) -> Vec<String> {
         };
         words.push(format!("{what} before {}", nodes(*mask)));
     }
+    for (i, reads) in cube.weak.nodes.iter().enumerate() {
+        for (location, floor) in &reads.late {
+            let location = named(&system.symbols[location.symbol()].name, location.indices());
+            words.push(format!(
+                "{} reads {location} from a pending write that follows {}",
+                node(i),
+                nodes(*floor)
+            ));
+        }
+    }
     words
 }

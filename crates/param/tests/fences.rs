@@ -7,7 +7,7 @@ use porf_verdict::Verdict;
 use std::path::PathBuf;
 
 /// The system, its transition, and the models under which the fence there is needed: before a read that must not
-/// overtake a write of its own process, under both; between two writes, under PSO. (`lamport` is not decided under PSO.)
+/// overtake a write of its own process, under both; between two writes, under PSO.
 const NEEDED: &[(&str, &str, &[Model])] = &[
     ("burns", "enter", &[Model::Tso, Model::Pso]),
     ("dekker", "enter", &[Model::Tso, Model::Pso]),
@@ -15,8 +15,8 @@ const NEEDED: &[(&str, &str, &[Model])] = &[
     ("double-checked", "publish", &[Model::Pso]),
     ("hazard", "still", &[Model::Tso, Model::Pso]),
     ("hazard", "free", &[Model::Tso, Model::Pso]),
-    ("lamport", "free", &[Model::Tso]),
-    ("lamport", "fast", &[Model::Tso]),
+    ("lamport", "free", &[Model::Tso, Model::Pso]),
+    ("lamport", "fast", &[Model::Tso, Model::Pso]),
     ("message-passing", "publish", &[Model::Pso]),
     ("naive-mutex", "enter", &[Model::Tso, Model::Pso]),
     ("peterson-nostorefence", "wait", &[Model::Tso]),

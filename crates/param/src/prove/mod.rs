@@ -3,7 +3,8 @@
 //! Source: Ghilardi, Ranise, "MCMT" (IJCAR 2010); Conchon et al., "Cubicle" (CAV 2012); Conchon, Declerck,
 //! Zaïdi 2016 for weak memory. Unsafe states are [`cube`]s; [`compile`] turns guards and updates into
 //! literals, [`pre`] computes pre-images, [`subsume`] and [`visited`] recognise what is known, [`weak`] holds
-//! the order of memory events, [`oracle`] proposes invariants, [`search`] runs it all.
+//! the order of memory events, [`oracle`] proposes invariants
+//! that no state of a [`pool`] contradicts, [`search`] runs it all.
 
 pub(crate) mod compile;
 pub(crate) mod cube;
@@ -12,6 +13,7 @@ mod facts;
 mod linear;
 pub(crate) mod literal;
 mod oracle;
+mod pool;
 pub(crate) mod pre;
 mod search;
 mod subsume;

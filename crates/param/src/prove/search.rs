@@ -105,9 +105,10 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
     let compiled = compile(system, options.model, options.order)?;
     let memory = memory(compiled.model, compiled.order, &compiled.racy);
     let mut statistics = Statistics::default();
-    let mut oracle = options.approximate.then(|| Oracle::new(&compiled, options.small.0, options.small.1));
+    let (processes, states) = options.small;
+    let mut oracle = options.approximate.then(|| Oracle::new(&compiled, processes, states));
     statistics.oracle_states = oracle.as_ref().map_or(0, Oracle::len);
-    statistics.oracle_is_whole = oracle.as_ref().is_some_and(|oracle| oracle.is_whole(options.small.0));
+    statistics.oracle_is_whole = oracle.as_ref().is_some_and(Oracle::is_whole);
     if let Some(found) = oracle.as_mut().and_then(|oracle| oracle.trace.take()) {
         return Ok(Search { outcome: Outcome::Reached(Box::new(found)), order: compiled.order, statistics });
     }
