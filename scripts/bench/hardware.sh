@@ -2,26 +2,7 @@
 # The C programs under imm, beside rc11 and beside GenMC --imm: what does it cost to track dependencies and to look
 # for load buffering? CPU seconds of the exploration only, best of three. GenMC's figures are those of version 0.11
 # beside the repository, if they are there; its programs are not the same text, so the time per execution is compared.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-porf=${CARGO_TARGET_DIR:-target}/release/porf
-times=
-for place in ../shared ../../shared; do
-    [ -e "$place/oracle/genmc_times.tsv" ] && times=$place/oracle/genmc_times.tsv
-done
-
-field() { sed -n "s/.*\"$1\":\([0-9.e-]*\).*/\1/p"; }
-
-# "executions blocked seconds" of the best of three runs.
-ours() {
-    local best= line
-    for _ in 1 2 3; do
-        line=$("$porf" verify --format json --model "$1" "corpus/programs/$2" -- $3)
-        line="$(field executions <<<"$line") $(field blocked <<<"$line") $(field cpu <<<"$line")"
-        best=$(printf '%s\n%s\n' "$best" "$line" | awk 'NF == 3' | sort -g -k3 | head -1)
-    done
-    echo "$best"
-}
+. "$(dirname "$0")/ours.bash"
 
 genmcs() {
     [ -z "$times" ] || awk -F'\t' -v p="$1" -v q="$2" '$1 == p && $2 == q && $3 == "imm" { print $5, $7; exit }' "$times"

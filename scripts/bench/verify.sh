@@ -3,26 +3,7 @@
 # family beside it: measured now if there is a `genmc` on the PATH, else from the figures of GenMC 0.11 beside
 # the repository if they are there. CPU seconds of the exploration only, best of three; GenMC's programs are
 # not the same text, so the time per execution (GenMC's includes blocked ones, as ours does) is compared.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-porf=${CARGO_TARGET_DIR:-target}/release/porf
-times=
-for place in ../shared ../../shared; do
-    [ -e "$place/oracle/genmc_times.tsv" ] && times=$place/oracle/genmc_times.tsv
-done
-
-field() { sed -n "s/.*\"$1\":\([0-9.e-]*\).*/\1/p"; }
-
-# "executions blocked seconds" of the best of three runs.
-ours() {
-    local best= line
-    for _ in 1 2 3; do
-        line=$("$porf" verify --format json "corpus/programs/$1" -- $2)
-        line="$(field executions <<<"$line") $(field blocked <<<"$line") $(field cpu <<<"$line")"
-        best=$(printf '%s\n%s\n' "$best" "$line" | awk 'NF == 3' | sort -g -k3 | head -1)
-    done
-    echo "$best"
-}
+. "$(dirname "$0")/ours.bash"
 
 # "executions seconds" of GenMC.
 genmcs() {
@@ -39,7 +20,7 @@ trap 'rm -f "$rows"' EXIT
 echo "== C programs under rc11 (CPU time of the exploration)"
 printf '%-21s %-42s %9s %9s %10s %9s %9s %7s\n' program flags executions blocked seconds us/exec GenMC ratio
 while IFS='|' read -r file flags family size; do
-    read -r executions blocked seconds <<<"$(ours "$file" "$flags")"
+    read -r executions blocked seconds <<<"$(ours rc11 "$file" "$flags")"
     read -r theirs their_seconds <<<"$(genmcs "$file" "$flags" "$family" "$size")" || true
     awk -v f="$file" -v g="$flags" -v n="$executions" -v b="$blocked" -v s="$seconds" -v m="${theirs:-0}" -v t="${their_seconds:-0}" 'BEGIN {
         us = s / n * 1e6

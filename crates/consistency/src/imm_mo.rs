@@ -27,14 +27,14 @@ impl<const FENCES: bool> Floor for ImmWeak<FENCES> {
     }
 }
 
-/// IMM with seq_cst.
+/// IMM with seq_cst. Without `ACCESSES` only fences are: RC11's psc is then part of the global order.
 #[derive(Clone, Debug, Default)]
-pub struct ImmSc {
+pub struct ImmSc<const ACCESSES: bool> {
     psc: Psc,
     fences: Fences,
 }
 
-impl Floor for ImmSc {
+impl<const ACCESSES: bool> Floor for ImmSc<ACCESSES> {
     type Hb = Rc11Hb<true>;
     const ARCHITECTURE: Option<Architecture> = Some(Architecture::Imm);
 
@@ -45,7 +45,7 @@ impl Floor for ImmSc {
 
     #[inline]
     fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
-        self.psc.allows(linked.graph(), event) && self.fences.allows(linked, event)
+        (!ACCESSES || self.psc.allows(linked.graph(), event)) && self.fences.allows(linked, event)
     }
 }
 
@@ -77,6 +77,8 @@ struct Fences {
     targets: Vec<u32>,
     /// Per thread: all events below this index are `ORDERED`.
     all: Vec<u32>,
+    /// Per thread: psc of the SC fences below this index has been followed.
+    followed: Vec<u32>,
 }
 
 impl Fences {
@@ -101,6 +103,8 @@ impl Fences {
         self.marks.resize(graph.len(), 0);
         self.all.clear();
         self.all.resize(graph.threads().len(), 0);
+        self.followed.clear();
+        self.followed.resize(graph.threads().len(), 0);
         self.work.clear();
         self.reach_fences(graph, event);
         while let Some((ev, marks)) = self.work.pop() {
@@ -169,7 +173,10 @@ impl Fences {
                 if let Label::Join { child } = label {
                     self.reach_all(graph, child, graph.thread(child).events().len() as u32);
                 }
-                if is_sc_fence(graph, ev) {
+                // What is psc-before a fence is so before later ones of its thread.
+                let followed = &mut self.followed[thread.as_usize()];
+                if is_sc_fence(graph, ev) && index >= *followed {
+                    *followed = index;
                     self.reach_psc(graph, ev);
                 }
             }

@@ -340,7 +340,7 @@ impl<'p> History<'p> {
         let all = state.needs();
         let needs = all.iter().map(|index| {
             let of = |&(set, kind, pick): &(&DepSet, u8, u8)| {
-                u8::from(set.contains(index)) * kind | u8::from(set.is_picked_by(index)) * pick
+                (u8::from(set.contains(index)) * kind) | (u8::from(set.is_picked_by(index)) * pick)
             };
             (index, kinds.iter().map(of).fold(0, std::ops::BitOr::bitor))
         });

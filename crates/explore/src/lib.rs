@@ -318,7 +318,12 @@ fn dispatch<S: Search>(
             search.run::<Mo<Rc11Weak<Rc11Hb<true>>>>(program, options)
         }
         (Model::Rc11, Equivalence::Mo) => search.run::<Mo<Rc11Weak<Rc11Hb<false>>>>(program, options),
-        (Model::Imm, Equivalence::Mo) if uses_sc(program) => search.run::<Mo<ImmSc>>(program, options),
+        (Model::Imm, Equivalence::Mo) if uses_sc_accesses(program) => {
+            search.run::<Mo<ImmSc<true>>>(program, options)
+        }
+        (Model::Imm, Equivalence::Mo) if uses_sc_fences(program) => {
+            search.run::<Mo<ImmSc<false>>>(program, options)
+        }
         (Model::Imm, Equivalence::Mo) if uses_fences(program) => {
             search.run::<Mo<ImmWeak<true>>>(program, options)
         }
@@ -343,8 +348,18 @@ fn uses_fences(program: &Program) -> bool {
     code.any(|instr| matches!(instr, Instr::Fence { .. } | Instr::FenceAt { .. }))
 }
 
-/// Whether some access or fence is seq_cst.
 fn uses_sc(program: &Program) -> bool {
+    uses_sc_accesses(program) || uses_sc_fences(program)
+}
+
+fn uses_sc_fences(program: &Program) -> bool {
+    program.functions.iter().flat_map(|function| &function.code).any(|instr| match instr {
+        Instr::Fence { mode } | Instr::FenceAt { mode, .. } => *mode == FenceMode::SeqCst,
+        _ => false,
+    })
+}
+
+fn uses_sc_accesses(program: &Program) -> bool {
     program.functions.iter().flat_map(|function| &function.code).any(|instr| match instr {
         Instr::Load { mode, .. } | Instr::LoadExclusive { mode, .. } => *mode == ReadMode::SeqCst,
         Instr::Store { mode, .. } | Instr::StoreExclusive { mode, .. } => *mode == WriteMode::SeqCst,
@@ -354,7 +369,6 @@ fn uses_sc(program: &Program) -> bool {
         Instr::Cas { read, write, failure, .. } => {
             *read == ReadMode::SeqCst || *write == WriteMode::SeqCst || *failure == ReadMode::SeqCst
         }
-        Instr::Fence { mode } | Instr::FenceAt { mode, .. } => *mode == FenceMode::SeqCst,
         _ => false,
     })
 }

@@ -213,6 +213,10 @@ fn search(
             search.stopped = Some(Limit::Other(message));
             Statistics { executions: search.executions, ..Statistics::default() }
         }
+        // What was found before the search came to something that it cannot do stays found.
+        Err(Failure::Explore(Error::Unsupported(_))) if search.found.is_some() => {
+            Statistics { executions: search.executions, ..Statistics::default() }
+        }
         explored => explored?,
     };
     let seconds = Seconds {

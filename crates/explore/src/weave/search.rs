@@ -162,7 +162,9 @@ impl<'p, C: Checker> Weaver<'p, C> {
                     Kind::Choice
                 }
                 Label::Alloc { .. } | Label::Free { .. } => {
-                    return Err(Error::Unsupported("allocated memory under this model".into()));
+                    return Err(Error::Unsupported(
+                        "allocated memory, in the search with dependency prefixes".into(),
+                    ));
                 }
                 Label::Create { .. } => {
                     let index = self.partial.settled(thread);
