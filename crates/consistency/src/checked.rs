@@ -14,7 +14,7 @@ use crate::mo::is_co_last_of;
 use crate::order::Architecture;
 use porf_cat::Model;
 use porf_event::{Dialect, Label};
-use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -64,7 +64,8 @@ impl<A: Machine> MemoryModel for Checked<A> {
     const SEES_CO: bool = true;
     const ARCHITECTURE: Option<Architecture> = Some(A::ARCHITECTURE);
 
-    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         let floor = own_floor(graph, read) as usize;
         let co = graph.co(graph.event(read).loc);
         out.extend(co[floor.saturating_sub(1)..].iter().rev().map(|w| w.0));
@@ -73,25 +74,29 @@ impl<A: Machine> MemoryModel for Checked<A> {
         }
     }
 
-    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         let event = graph.event(write);
         let co = graph.co(event.loc);
         let is_own = |w: &&Ev| graph.event(**w).id.thread == event.id.thread;
-        // Between the source and the write of a read-modify-write only its own thread may write.
+        // Nothing comes between the source and the write of a read-modify-write, unless its own thread writes
+        // there too: what may then is left to the cat file.
         let splits = |place: u32| {
-            co.get(place as usize - 1).is_some_and(|next| graph.event(*next).pair.is_some() && !is_own(&next))
+            let next = co.get(place as usize - 1).map(|next| graph.event(*next).pair);
+            next.is_some_and(|pair| pair.is_some() && graph.event(graph.rf(pair)).co == place - 1)
         };
         let places = if event.pair.is_some() {
             let source = graph.event(graph.rf(event.pair)).co;
-            let between = co[source as usize..].iter().take_while(is_own).count() as u32;
-            source + 1..=source + 1 + between
+            let is_split = co[source as usize..].iter().any(|w| is_own(&w));
+            let last = if is_split { co.len() as u32 } else { source };
+            source + 1..=last + 1
         } else {
             own_floor(graph, write) + 1..=co.len() as u32 + 1
         };
         out.extend(places.rev().filter(|&place| !splits(place)));
     }
 
-    fn admits(&mut self, _: &ExecutionGraph, _: Ev, _: Ev) -> bool {
+    fn admits(&mut self, _: &impl Memo, _: Ev, _: Ev) -> bool {
         true
     }
 

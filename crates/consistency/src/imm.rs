@@ -16,10 +16,10 @@ use porf_event::{FenceMode, Label, ReadMode, WriteMode};
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Need};
 
 /// A set of events, by position less one.
-type Row = u128;
+pub(crate) type Row = u128;
 
 /// The most events of a graph.
-const MOST: usize = 128;
+pub(crate) const MOST: usize = 128;
 
 #[derive(Clone, Debug, Default)]
 pub struct Imm {
@@ -466,7 +466,7 @@ fn close(rows: &mut [Row]) {
 }
 
 /// Whether the order, by predecessors, has no cycle.
-fn is_acyclic(before: &[Row]) -> bool {
+pub(crate) fn is_acyclic(before: &[Row]) -> bool {
     let mut left: Row = if before.len() == MOST { Row::MAX } else { (1 << before.len()) - 1 };
     loop {
         let mut done = 0;
@@ -490,10 +490,10 @@ fn rows(mut set: Row) -> impl Iterator<Item = usize> {
     })
 }
 
-fn at(ev: Ev) -> usize {
+pub(crate) fn at(ev: Ev) -> usize {
     ev.as_usize() - 1
 }
 
-fn bit(ev: Ev) -> Row {
+pub(crate) fn bit(ev: Ev) -> Row {
     1 << (ev.0 - 1)
 }

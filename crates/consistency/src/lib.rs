@@ -12,11 +12,13 @@
 //! | ra, rc11 up to rf | [`Rf`] | "writes before", per location |
 //! | rc11 with SC up to rf | [`RfSc`] | a witness for mo, searched for where the old one fails |
 //! | imm without cycles in po, rf | [`Mo`] of [`ImmWeak`], [`ImmSc`] | as rc11 |
-//! | armv8, armv7, power, riscv without such | [`Checked`] | the cat text |
+//! | armv8, riscv without such | [`OrderedBefore`] | backward closure, local orders by words |
+//! | armv7, power without such | [`Checked`] | the cat text |
 //! | wrc11 | [`WeakMo`] | clocks and a per-location fixpoint |
 //!
 //! The axioms are in `models/*.cat`; the differential tests of `porf-explore` hold the two together.
 
+mod armv8;
 mod cat;
 mod checked;
 mod checker;
@@ -24,14 +26,18 @@ mod closure;
 mod hb;
 mod imm;
 mod imm_mo;
+mod local;
 mod mo;
 mod mo_search;
 mod order;
+mod ordered_before;
 mod psc;
 mod psc_relation;
 mod race;
 mod rf_sc;
+mod riscv;
 mod weak;
+mod whole;
 mod writes_before;
 
 pub use cat::Cat;
@@ -43,12 +49,14 @@ pub use imm::Imm;
 pub use imm_mo::{ImmSc, ImmWeak, is_exclusive_read};
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
 pub use order::Architecture;
+pub use ordered_before::OrderedBefore;
 pub use race::{has_race, race};
 pub use rf_sc::RfSc;
 pub use weak::WeakMo;
+pub use whole::Whole;
 pub use writes_before::Rf;
 
-use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
+use porf_graph::{Ev, ExecutionGraph, Loc, Memo};
 
 /// A memory model together with an equivalence of executions.
 pub trait MemoryModel {
@@ -62,17 +70,17 @@ pub trait MemoryModel {
 
     /// Appends the writes that `read`, the newest of its thread and without a source, may read from.
     /// Its clocks are not set: they are those of what is before it.
-    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>);
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>);
 
     /// Appends the places that `write`, the newest of its thread and not yet placed, may have.
-    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>);
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>);
 
     /// Whether `read`, the newest of its thread and without a source, may read from `write`.
-    fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool;
+    fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool;
 
     /// Whether the graph is consistent now that `event` has its source or place, which came from one
     /// of the above: for what those cannot know.
-    fn allows(&mut self, _linked: &impl Linked, _event: Ev) -> bool {
+    fn allows(&mut self, _linked: &impl Memo, _event: Ev) -> bool {
         true
     }
 

@@ -7,7 +7,7 @@ use crate::hb::{HappensBefore, Porf, Rc11Hb};
 use crate::order::Architecture;
 use crate::{MemoryModel, psc};
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 use std::marker::PhantomData;
 
 /// A model whose choices are the upper part of co.
@@ -35,7 +35,8 @@ impl<F: Floor> MemoryModel for Mo<F> {
     const ARCHITECTURE: Option<Architecture> = F::ARCHITECTURE;
 
     #[inline]
-    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         let floor = self.0.floor(graph, read);
         let co = graph.co(graph.event(read).loc);
         out.extend(co[(floor as usize).saturating_sub(1)..].iter().rev().map(|w| w.0));
@@ -45,7 +46,8 @@ impl<F: Floor> MemoryModel for Mo<F> {
     }
 
     #[inline]
-    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         let co = graph.co(graph.event(write).loc);
         // ATOM: nothing comes between the source of a read-modify-write and its write.
         let splits =
@@ -64,7 +66,8 @@ impl<F: Floor> MemoryModel for Mo<F> {
     }
 
     #[inline]
-    fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
+    fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool {
+        let graph = linked.graph();
         let place = graph.event(write).co;
         place as usize == graph.co(graph.event(read).loc).len() || self.0.floor(graph, read) <= place
     }

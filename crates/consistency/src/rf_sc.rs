@@ -18,7 +18,7 @@ use crate::mo::coherence_floor;
 use crate::mo_search::MoSearch;
 use crate::psc::Psc;
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 
 type Hb = Rc11Hb<true>;
 
@@ -35,11 +35,13 @@ impl MemoryModel for RfSc {
     type Hb = Hb;
     const SEES_CO: bool = false;
 
-    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         self.search.order.sources::<Hb>(graph, read, out);
     }
 
-    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         let (pair, co) = (graph.event(write).pair, graph.co(graph.event(write).loc));
         if !pair.is_some() {
             out.push(co.len() as u32 + 1);
@@ -53,7 +55,8 @@ impl MemoryModel for RfSc {
         }
     }
 
-    fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
+    fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool {
+        let graph = linked.graph();
         self.search.order.admits::<Hb>(graph, read, write)
     }
 

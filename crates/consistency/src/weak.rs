@@ -19,7 +19,7 @@ use crate::MemoryModel;
 use crate::hb::{HappensBefore, Rc11Hb};
 use crate::psc_relation::{Ends, PscRelation, is_in_psc};
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 
 const HB: usize = Rc11Hb::<true>::HB;
 
@@ -41,7 +41,8 @@ impl<const SC: bool> MemoryModel for WeakMo<SC> {
     type Hb = Rc11Hb<true>;
     const SEES_CO: bool = false;
 
-    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         let loc = graph.event(read).loc;
         for source in std::iter::once(Ev::INIT).chain(graph.co(loc).iter().copied()) {
             if self.consistent(graph, loc, Some((read, source)), None, |_| true) {
@@ -50,7 +51,8 @@ impl<const SC: bool> MemoryModel for WeakMo<SC> {
         }
     }
 
-    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         let loc = graph.event(write).loc;
         let pair = graph.event(write).pair;
         if !pair.is_some() || self.consistent(graph, loc, None, Some(write), |_| true) {
@@ -58,7 +60,8 @@ impl<const SC: bool> MemoryModel for WeakMo<SC> {
         }
     }
 
-    fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
+    fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool {
+        let graph = linked.graph();
         self.consistent(graph, graph.event(read).loc, Some((read, write)), None, |_| true)
     }
 

@@ -20,7 +20,7 @@
 use crate::MemoryModel;
 use crate::hb::HappensBefore;
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph, Loc};
+use porf_graph::{Ev, ExecutionGraph, Loc, Memo};
 use std::marker::PhantomData;
 
 /// Each class of executions with the same events and rf once.
@@ -40,11 +40,13 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
     type Hb = H;
     const SEES_CO: bool = false;
 
-    fn sources(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         self.order.sources::<H>(graph, read, out);
     }
 
-    fn places(&mut self, graph: &ExecutionGraph, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+        let graph = linked.graph();
         let (pair, co) = (graph.event(write).pair, graph.co(graph.event(write).loc));
         // Nobody has seen the write, and it has seen what its read has: only its source may be taken.
         let takes = |other: &Ev| {
@@ -56,7 +58,8 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
         }
     }
 
-    fn admits(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
+    fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool {
+        let graph = linked.graph();
         self.order.admits::<H>(graph, read, write)
     }
 

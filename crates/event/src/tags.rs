@@ -44,6 +44,10 @@ pub fn tags(dialect: Dialect, label: &Label, initial: bool) -> Tags {
     if dialect == Dialect::C && matches!(label.rmw(), RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Failed) {
         tags.push("RMW");
     }
+    // Compiled C takes a lock by an atomic operation.
+    if dialect == Dialect::RiscV && label.rmw() == RmwKind::Lock(LockKind::Acquire) {
+        tags.extend_from_slice(&["X", "AMO"]);
+    }
     if dialect == Dialect::Ppc && matches!(label.rmw(), RmwKind::Exclusive | RmwKind::Loop) {
         tags.push("X");
     }

@@ -193,7 +193,8 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             let kind = match label {
                 Label::Read { .. } => {
                     let event = self.add_event(thread, label, loc, tag);
-                    self.model.sources(&self.graph, event, &mut self.choices);
+                    let live = Live { graph: &self.graph, history: &self.history };
+                    self.model.sources(&live, event, &mut self.choices);
                     Kind::Read
                 }
                 Label::Write { .. } => {
@@ -201,7 +202,8 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                     let event = self.add_event(thread, label, loc, after);
                     self.detector.look(&Live { graph: &self.graph, history: &self.history }, event);
                     self.find_revisits(event);
-                    self.model.places(&self.graph, event, &mut self.choices);
+                    let live = Live { graph: &self.graph, history: &self.history };
+                    self.model.places(&live, event, &mut self.choices);
                     Kind::Write
                 }
                 Label::Choice { options, .. } => {
@@ -403,7 +405,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                     }
                     self.unplace(frame.event);
                     self.graph.place(frame.event, choice);
-                    self.allows(frame.event) && self.model.admits(&self.graph, read, frame.event) && {
+                    self.allows(frame.event) && self.admits(read, frame.event) && {
                         self.read_from(read, frame.event)?;
                         self.allows(read)
                     }
@@ -412,32 +414,36 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             if consistent {
                 #[cfg(debug_assertions)]
                 self.validate();
-                match self.arrived(visitor) {
-                    ControlFlow::Break(()) => return Ok(Tried::Stop),
-                    ControlFlow::Continue(())
-                        if frame.kind == Kind::Read && self.is_hopeless(frame.event) => {}
-                    ControlFlow::Continue(()) => return Ok(Tried::Applied),
+                if self.arrived(visitor).is_break() {
+                    return Ok(Tried::Stop);
+                }
+                if frame.kind != Kind::Read || !self.is_hopeless(frame.event)? {
+                    return Ok(Tried::Applied);
                 }
             }
         }
         Ok(Tried::Exhausted)
     }
 
-    /// Whether a new read blocks its thread and can never be revisited, because it did not take the
-    /// co-last write. All that follows would be blocked. Nothing depends on the read: what else goes
-    /// wrong there goes wrong too where it takes the co-last write; and for ever waits only who has
+    /// Whether a new read blocks its thread, at once or after fences, and can never be revisited, because it
+    /// did not take the co-last write. All that follows would be blocked. Nothing depends on the read: what
+    /// else goes wrong there goes wrong too where it takes the co-last write; and for ever waits only who has
     /// seen that.
     #[inline]
-    fn is_hopeless(&self, read: Ev) -> bool {
+    fn is_hopeless(&mut self, read: Ev) -> Result<bool, Error> {
         let event = self.graph.event(read);
-        M::SEES_CO
-            && !self.all_blocked
-            && Tag(event.tag).ready() == crate::history::Ready::No
-            && event.rf != self.graph.co_max(event.loc)
-            && matches!(
-                self.history.node(Tag(event.tag)).next,
-                Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock)
-            )
+        if !M::SEES_CO || self.all_blocked || event.rf == self.graph.co_max(event.loc) {
+            return Ok(false);
+        }
+        let mut tag = Tag(event.tag);
+        while let Next::Emit(Label::Fence { .. }) = self.history.node(tag).next {
+            tag = self.history.child(tag, 0)?;
+        }
+        let blocks = matches!(
+            self.history.node(tag).next,
+            Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock)
+        );
+        Ok(blocks && tag.ready() == crate::history::Ready::No)
     }
 
     #[inline]
@@ -446,6 +452,12 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         let consistent = self.model.allows(&live, event);
         self.model.arrange(&mut self.graph);
         consistent
+    }
+
+    #[inline]
+    fn admits(&mut self, read: Ev, write: Ev) -> bool {
+        let live = Live { graph: &self.graph, history: &self.history };
+        self.model.admits(&live, read, write)
     }
 
     fn unplace(&mut self, write: Ev) {
@@ -513,7 +525,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     /// be consistent: that write, or a bound that is none.
     fn rival(&self, write: Ev) -> Ev {
         let pair = self.graph.event(write).pair;
-        if !pair.is_some() {
+        if !pair.is_some() || self.is_split(write, pair) {
             return Ev::NONE;
         }
         let source = self.graph.rf(pair);
@@ -530,6 +542,15 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         }
     }
 
+    /// Whether the thread itself writes between the halves of a read-modify-write: then others may, on some
+    /// machines.
+    fn is_split(&self, write: Ev, read: Ev) -> bool {
+        let (from, to) = (self.graph.event(read).id.index, self.graph.event(write).id);
+        let between = &self.graph.thread(to.thread).events()[from as usize + 1..to.index as usize];
+        let loc = self.graph.event(write).loc;
+        between.iter().any(|&ev| self.graph.event(ev).label.is_write() && self.graph.event(ev).loc == loc)
+    }
+
     /// Makes the copy in which `read` reads from `write`, on top of the present graph, with a frame
     /// for the places of the write. Whether there is one.
     fn revisit(&mut self, write: Ev, read: Ev) -> bool {
@@ -540,7 +561,8 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         copy.set_revisited(new_write, new_read);
         self.waiting.push(std::mem::replace(&mut self.graph, copy));
         self.forget_source(new_read);
-        self.model.places(&self.graph, new_write, &mut self.choices);
+        let live = Live { graph: &self.graph, history: &self.history };
+        self.model.places(&live, new_write, &mut self.choices);
         if self.choices.len() as u32 == start {
             let parent = self.waiting.pop().unwrap_or_else(|| unreachable!("just pushed"));
             self.pool.push(std::mem::replace(&mut self.graph, parent));

@@ -13,7 +13,7 @@
 use crate::error::Error;
 use crate::prefix::Below;
 use porf_event::{BlockReason, DepSet, Dependencies, Label, Location, ThreadId, Value};
-use porf_graph::{Loc, Need};
+use porf_graph::{Loc, Need, Words};
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::FunctionId;
 use smallvec::SmallVec;
@@ -65,6 +65,8 @@ pub(crate) struct Hangs {
     site: Cell<Option<u64>>,
     /// Whether its ordering depends on the value that it reads.
     pub conditional: bool,
+    /// What a model found out about the event, in its two variants.
+    pub memo: [OnceCell<Words>; 2],
 }
 
 pub(crate) struct History<'p> {
@@ -346,7 +348,7 @@ impl<'p> History<'p> {
         });
         let needs: SmallVec<[(u32, u8); 16]> = needs.collect();
         let conditional = self.interp.is_conditional(state);
-        Hangs { needs: needs.into_boxed_slice(), site: Cell::new(None), conditional }
+        Hangs { needs: needs.into_boxed_slice(), conditional, ..Hangs::default() }
     }
 
     /// What is ordered before the event that led to a node: found out once. Only where dependencies are

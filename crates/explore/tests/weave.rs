@@ -18,6 +18,7 @@ use porf_relation::Relation;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use support::chain;
 use support::dependent::{IDIOMS, program};
 use support::generate::{self, Modes};
 
@@ -160,6 +161,7 @@ fn check(program: &Program, model: &Model, fast: Option<Fast>) -> Option<Checked
             // Where executions could be missing, the search must say so.
             Err(error)
                 if error.contains("reads early")
+                    || error.contains("between a load-linked")
                     || error.contains("ends control dep")
                     || error.contains("past a read-modify-write") =>
             {
@@ -358,6 +360,43 @@ fn fuzz_size(name: &str, size: u64, budget: u64, fast: Option<Fast>) {
     );
     // Otherwise one of the two searches was not tried.
     assert!(fast.is_none() || (buffering * 2 < checked && buffering * 30 > checked));
+}
+
+/// What one thread keeps in order, pair by pair.
+fn chains(name: &str, fast: Fast) {
+    let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
+    let model = Model::builtin(name).unwrap();
+    let seed: u64 = std::env::var("PORF_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let (mut checked, mut cut) = (0, 0);
+    let count = 40 * budget();
+    for at in 0..count {
+        let program = chain::program((3 << 40) + seed * 10_000_000 + at, idiom);
+        let Some(expected) = expected(&program, &model, 600) else { continue };
+        let schedule = SCHEDULES[at as usize % SCHEDULES.len()];
+        let Ok(found) = explored(&program, &model, Some(fast), schedule) else { continue };
+        assert!(
+            found.keys == expected.keys && found.twice == 0,
+            "{name} {schedule:?}: {} and {}, {} twice\n{}",
+            found.keys.len(),
+            expected.keys.len(),
+            found.twice,
+            porf_ir::print(&program)
+        );
+        checked += 1;
+        cut += u64::from(found.buffering);
+    }
+    println!("{name}: {checked} chains, {cut} with load buffering");
+    assert!(checked * 10 > count * 9);
+}
+
+#[test]
+fn armv8_chains() {
+    chains("armv8", Fast::Armv8);
+}
+
+#[test]
+fn riscv_chains() {
+    chains("riscv", Fast::Riscv);
 }
 
 #[test]

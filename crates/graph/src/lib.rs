@@ -21,6 +21,6 @@ mod validate;
 
 pub use graph::{Ev, Event, ExecutionGraph, Loc, Thread};
 pub use key::CanonicalKey;
-pub use linked::{Linked, Need};
+pub use linked::{Linked, Memo, Need, Words};
 pub use partial::{Links, Partial, validate as validate_partial};
 pub use validate::{Malformed, validate};

@@ -1,6 +1,10 @@
 //! Execution graphs that know what their events depend on, wherever that is kept.
 
 use crate::{Ev, ExecutionGraph, Partial};
+use smallvec::SmallVec;
+
+/// Sets of events of one thread, by index.
+pub type Words = SmallVec<[u64; 2]>;
 
 /// An event that another one needs, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +23,13 @@ pub trait Linked {
     /// Of a read: whether its ordering, and whether a write follows it, depends on the value that it reads
     /// (a compare-and-swap).
     fn is_conditional(&self, event: Ev) -> bool;
+}
+
+/// A graph that remembers what a model found out about an event.
+pub trait Memo: Linked {
+    /// What was found about an event, or is found now. It must hang on nothing but the event, its thread up
+    /// to it, and `variant`, which is 0 or 1.
+    fn memo(&self, event: Ev, variant: usize, find: impl FnOnce() -> Words) -> &[u64];
 }
 
 impl Need {

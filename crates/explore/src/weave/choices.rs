@@ -52,6 +52,19 @@ pub(super) fn places(partial: &Partial, write: Ev) -> Vec<u32> {
     (after + 1..=after + 1 + between).rev().collect()
 }
 
+/// Whether a thread writes a location between its load-linked and its store-conditional: on Arm others may then
+/// write there too, though not if that write is missing, and a part of a consistent graph need not be so.
+pub(super) fn is_split(partial: &Partial, write: Ev) -> bool {
+    let graph = &partial.graph;
+    let this = graph.event(write);
+    let events = graph.thread(this.id.thread).events();
+    let writes = |ev: &Ev| graph.event(*ev).label.is_write() && graph.event(*ev).loc == this.loc;
+    events.iter().filter(|&&ev| writes(&ev) && graph.event(ev).pair.is_some()).any(|&ev| {
+        let from = graph.event(graph.event(ev).pair).id.index as usize;
+        events[from..graph.event(ev).id.index as usize].iter().any(writes)
+    })
+}
+
 fn is_before(partial: &Partial, event: Ev, than: EventId) -> bool {
     let id = partial.graph.event(event).id;
     id.thread == than.thread && id.index < than.index

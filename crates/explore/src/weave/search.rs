@@ -1,13 +1,13 @@
 //! Frames, choices, revisits: as in [`engine`](crate::engine), on graphs with holes.
 
-use super::choices::{places, sources};
+use super::choices::{is_split, places, sources};
 use crate::engine::{Frame, Kind, REVISIT, WATCH};
 use crate::error::Error;
 use crate::history::{Created, History, Next, Ready, Tag};
 use crate::prefix::Prefix;
 use crate::schedule::{Schedule, join_is_ready, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
-use porf_consistency::Checker;
+use porf_consistency::{Architecture, Checker};
 use porf_event::{EventId, FenceMode, Label, RmwKind, ThreadId, Value};
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Links, Loc, Partial};
 use porf_interp::Interpreter;
@@ -152,6 +152,13 @@ impl<'p, C: Checker> Weaver<'p, C> {
                 Label::Write { .. } => {
                     let event = self.insert(thread, label, loc, links);
                     self.forward(thread)?;
+                    if self.checker.architecture() == Some(Architecture::Armv8)
+                        && is_split(&self.partial, event)
+                    {
+                        let what =
+                            "a store between a load-linked and its store-conditional, to the same address";
+                        return Err(Error::Unsupported(what.into()));
+                    }
                     self.find_revisits(event)?;
                     self.choices.extend(places(&self.partial, event).into_iter().rev());
                     Kind::Write

@@ -8,9 +8,9 @@ use porf_ir::{BinOp, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, 
 pub struct Idiom {
     pub model: &'static str,
     pub dialect: Dialect,
-    reads: &'static [ReadMode],
-    writes: &'static [WriteMode],
-    fences: &'static [FenceMode],
+    pub(super) reads: &'static [ReadMode],
+    pub(super) writes: &'static [WriteMode],
+    pub(super) fences: &'static [FenceMode],
     /// One instruction that reads and writes.
     amo: bool,
     /// Load-linked and store-conditional.
@@ -54,6 +54,10 @@ pub const IDIOMS: &[Idiom] = &[
             FenceMode::Dmb(DMB, ArmKind::Loads),
             FenceMode::Dmb(DMB, ArmKind::Stores),
             FenceMode::Isb,
+            FenceMode::Isb,
+            FenceMode::Dsb(ArmDomain::InnerShareable, ArmKind::All),
+            FenceMode::Dsb(DMB, ArmKind::Loads),
+            FenceMode::Dsb(DMB, ArmKind::Stores),
         ],
         amo: true,
         exclusives: true,
@@ -93,7 +97,14 @@ pub const IDIOMS: &[Idiom] = &[
             FenceMode::Riscv { before: RwSet::Rw, after: RwSet::Rw },
             FenceMode::Riscv { before: RwSet::R, after: RwSet::Rw },
             FenceMode::Riscv { before: RwSet::W, after: RwSet::W },
+            FenceMode::Riscv { before: RwSet::R, after: RwSet::R },
+            FenceMode::Riscv { before: RwSet::R, after: RwSet::W },
+            FenceMode::Riscv { before: RwSet::W, after: RwSet::R },
+            FenceMode::Riscv { before: RwSet::W, after: RwSet::Rw },
+            FenceMode::Riscv { before: RwSet::Rw, after: RwSet::R },
+            FenceMode::Riscv { before: RwSet::Rw, after: RwSet::W },
             FenceMode::RiscvTso,
+            FenceMode::RiscvI,
         ],
         amo: true,
         exclusives: true,
@@ -246,6 +257,11 @@ fn thread_code(
                 update(&mut f, random, idiom, address, dst, from, temporary, read, write);
                 last = dst;
             }
+            // A value that a condition picks.
+            18 if idiom.dialect == Dialect::AArch64 => {
+                f.push(Instr::Select { dst, cond: from.into(), a: 1.into(), b: (random.below(2)).into() });
+                last = dst;
+            }
             17 if random.below(3) == 0 => f.push(Instr::Assume { cond: from.into() }),
             _ => f.push(Instr::Fence { mode: random.pick(idiom.fences) }),
         }
@@ -258,7 +274,7 @@ fn thread_code(
 }
 
 #[allow(clippy::too_many_arguments)]
-fn update(
+pub(super) fn update(
     f: &mut FunctionBuilder,
     random: &mut Random,
     idiom: &Idiom,
@@ -273,6 +289,17 @@ fn update(
     let c = idiom.dialect == Dialect::C;
     let read = if c && read == ReadMode::Plain { ReadMode::Relaxed } else { read };
     let write = if c && write == WriteMode::Plain { WriteMode::Relaxed } else { write };
+    let annotated = idiom.dialect == Dialect::RiscV && random.below(2) == 0;
+    let (read, write) = if annotated {
+        random.pick(&[
+            (ReadMode::Acquire, WriteMode::RiscvAcquire),
+            (ReadMode::RiscvRelease, WriteMode::Release),
+            (ReadMode::SeqCst, WriteMode::SeqCst),
+            (ReadMode::SeqCst, WriteMode::Release),
+        ])
+    } else {
+        (read, write)
+    };
     let operand: Operand = if random.below(3) == 0 { from.into() } else { (1 + random.below(2)).into() };
     let address: Operand = address.into();
     if idiom.exclusives && (!idiom.amo || random.below(2) == 0) {
@@ -283,6 +310,9 @@ fn update(
             f.push(add(temporary, dst, 1));
             temporary.into()
         };
+        if idiom.amo && random.below(6) == 0 {
+            f.push(Instr::Store { address, value: 3.into(), size: 4, mode: write });
+        }
         let (success, failure) = (0, 1);
         f.push(Instr::StoreExclusive {
             status: temporary,
@@ -333,11 +363,11 @@ fn update(
     }
 }
 
-fn add(dst: Reg, a: Reg, b: u64) -> Instr {
+pub(super) fn add(dst: Reg, a: Reg, b: u64) -> Instr {
     Instr::Bin { dst, op: BinOp::Add, width: Width::W64, a: a.into(), b: b.into() }
 }
 
 /// 0, computed from a register.
-fn nothing(dst: Reg, from: Reg) -> Instr {
+pub(super) fn nothing(dst: Reg, from: Reg) -> Instr {
     Instr::Bin { dst, op: BinOp::Xor, width: Width::W64, a: from.into(), b: from.into() }
 }

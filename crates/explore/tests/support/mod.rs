@@ -7,5 +7,6 @@
 
 pub mod axioms;
 pub mod brute;
+pub mod chain;
 pub mod dependent;
 pub mod generate;

@@ -1,0 +1,134 @@
+//! The checkers of ARMv8 and RISC-V against their cat files, on what brute force cannot run: threads that are
+//! created and joined, and locks.
+
+use crate::Options;
+use crate::engine::Engine;
+use crate::history::Created;
+use crate::visit::Visit;
+use porf_consistency::{Armv8, Checked, MemoryModel, OrderedBefore, Riscv};
+use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
+use porf_graph::CanonicalKey;
+use porf_ir::{FunctionBuilder, FunctionId, Instr, Machine, Program, RmwOp, ThreadEntry};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+}
+
+const READS: [ReadMode; 4] = [ReadMode::Relaxed, ReadMode::Relaxed, ReadMode::Acquire, ReadMode::SeqCst];
+const WRITES: [WriteMode; 4] =
+    [WriteMode::Relaxed, WriteMode::Relaxed, WriteMode::Release, WriteMode::SeqCst];
+
+/// One thread that starts one or two others, does something, and may wait for them.
+fn program(seed: u64) -> Program {
+    let mut random = Random(seed);
+    let mut program = Program::default();
+    let globals = ["x", "y", "lock"].map(|name| program.add_global(name, 4, Vec::new()));
+    let children = 1 + random.below(2);
+    let mut f = FunctionBuilder::new("main");
+    let handles = ["s", "t"].map(|name| f.register(name));
+    accesses(&mut f, &mut random, globals, 1);
+    for (at, &handle) in handles[..children].iter().enumerate() {
+        f.push(Instr::Create { dst: handle, function: FunctionId(at as u32 + 1), arg: 0.into() });
+        accesses(&mut f, &mut random, globals, 1);
+    }
+    for &handle in &handles[..children] {
+        if random.below(2) == 0 {
+            f.push(Instr::Join { thread: handle.into() });
+        }
+        accesses(&mut f, &mut random, globals, 1);
+    }
+    program.functions.push(f.finish());
+    for child in 0..children {
+        let mut f = FunctionBuilder::new(&format!("child {child}"));
+        f.register("argument");
+        accesses(&mut f, &mut random, globals, 3);
+        program.functions.push(f.finish());
+    }
+    program.threads.push(ThreadEntry { name: "main".into(), function: FunctionId(0), registers: Vec::new() });
+    program
+}
+
+fn accesses(f: &mut FunctionBuilder, random: &mut Random, [x, y, lock]: [u64; 3], most: usize) {
+    for _ in 0..random.below(most + 1) {
+        let (address, size) = (random.pick(&[x, y]).into(), 4);
+        let (dst, read, write) = (f.register(""), random.pick(&READS), random.pick(&WRITES));
+        let value = (1 + random.below(2) as u64).into();
+        match random.below(12) {
+            0..4 => f.push(Instr::Load { dst, address, size, mode: read }),
+            4..7 => f.push(Instr::Store { address, value, size, mode: write }),
+            7 => {
+                let (op, kind) = (RmwOp::Add, RmwKind::Amo);
+                f.push(Instr::Rmw { dst, op, address, operand: value, size, read, write, kind });
+            }
+            8 => f.push(Instr::Fence { mode: random.pick(&[FenceMode::SeqCst, FenceMode::Release]) }),
+            9 => {
+                f.push(Instr::Lock { address: lock.into() });
+                f.push(Instr::Load { dst, address, size, mode: read });
+                f.push(Instr::Store { address, value, size, mode: write });
+                f.push(Instr::Unlock { address: lock.into() });
+            }
+            10 => {
+                f.push(Instr::TryLock { dst, address: lock.into() });
+                let (then, after) = (f.label(), f.label());
+                f.branch(dst, then, after);
+                f.bind(then);
+                f.push(Instr::Store { address, value, size, mode: write });
+                f.push(Instr::Unlock { address: lock.into() });
+                f.bind(after);
+            }
+            _ => f.push(Instr::Load { dst, address: lock.into(), size, mode: read }),
+        }
+    }
+}
+
+/// All executions, also blocked ones; none if there are many.
+fn explored<M: MemoryModel + Default>(program: &Program) -> Option<HashSet<CanonicalKey>> {
+    let mut keys = HashSet::new();
+    let options = Options { all_blocked: true, ..Options::default() };
+    let mut engine = Engine::<M>::new(program, &options, Created::default()).unwrap();
+    let ended = engine.run(&mut |visit: Visit<'_, '_>| {
+        if let Visit::Complete(execution) | Visit::Blocked(execution) = visit {
+            assert!(keys.insert(execution.key()), "twice\n{}", porf_ir::print(program));
+        }
+        if keys.len() < 400 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    ended.unwrap().is_continue().then_some(keys)
+}
+
+fn agree<M: MemoryModel + Default, N: MemoryModel + Default>(machine: Machine, programs: u64) {
+    let mut executions = 0;
+    for seed in 0..programs {
+        let program = program(seed).compiled_to(machine).unwrap();
+        let Some(expected) = explored::<N>(&program) else { continue };
+        let found = explored::<M>(&program).unwrap_or_default();
+        let (missing, extra) = (expected.difference(&found).count(), found.difference(&expected).count());
+        assert!(
+            missing + extra == 0,
+            "{seed}: {missing} missing, {extra} extra\n{}",
+            porf_ir::print(&program)
+        );
+        executions += expected.len();
+    }
+    assert!(executions as u64 > 4 * programs, "{executions} executions");
+}
+
+#[test]
+fn armv8() {
+    agree::<OrderedBefore<Armv8>, Checked<Armv8>>(Machine::Armv8, 600);
+}
+
+#[test]
+fn riscv() {
+    agree::<OrderedBefore<Riscv>, Checked<Riscv>>(Machine::Riscv, 600);
+}
