@@ -1,8 +1,13 @@
 //! The checkers of ARMv8 and RISC-V against their cat files, on what brute force cannot run: threads that are
 //! created and joined, and locks; and graph by graph, where threads have holes.
 
-#[path = "../tests/support/mod.rs"]
-mod support;
+#[path = "../tests/support/chain.rs"]
+mod chain;
+#[path = "../tests/support/dependent.rs"]
+mod dependent;
+#[allow(dead_code, reason = "its programs are for other tests")]
+#[path = "../tests/support/generate.rs"]
+mod generate;
 
 use crate::Options;
 use crate::engine::Engine;
@@ -196,13 +201,13 @@ impl<C: Checker> Checker for &mut Both<'_, C> {
 }
 
 fn agree_on_graphs(name: &str, fast: impl Checker) {
-    let idiom = support::dependent::IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
+    let idiom = dependent::IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
     let model = porf_cat::Model::builtin(name).unwrap();
     let cat = Cat::new(&model, idiom.dialect, fast.architecture());
     let mut both = Both { fast, cat, consistent: 0, others: 0 };
     let options = Options { unroll: Some(2), ..Options::default() };
     for seed in 0..400 {
-        for program in [support::dependent::program(seed, 7, idiom), support::chain::program(seed, idiom)] {
+        for program in [dependent::program(seed, 7, idiom), chain::program(seed, idiom)] {
             // Some are refused on the way.
             let _ =
                 crate::weave(
