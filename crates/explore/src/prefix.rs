@@ -6,7 +6,7 @@
 
 use porf_consistency::{Architecture, is_exclusive_read};
 use porf_event::{DepSet, EventId, Label, RmwKind};
-use porf_graph::{Ev, ExecutionGraph, Linked, Partial};
+use porf_graph::{Ev, ExecutionGraph, Linked, Need, Partial};
 
 /// A graph that can be asked what an architecture orders before an event.
 pub(crate) trait Ordered: Linked {
@@ -29,7 +29,8 @@ const ORDERED: u8 = 2;
 pub(crate) struct Prefix {
     /// What is below the event, itself not included.
     pub below: Vec<bool>,
-    /// Whether it goes through a read-modify-write whose write its own thread reads.
+    /// Whether it goes through a read-modify-write whose write its own thread reads, or that compares what it
+    /// reads with something read before.
     pub early: bool,
     /// Whether it has the read of a read-modify-write but not its write, which needs more.
     pub split: bool,
@@ -46,9 +47,9 @@ impl Prefix {
         self.mark_all(linked, architecture, event, true);
     }
 
-    /// Whether `read` is below `event` only because a thread reads its own write early: that of a
-    /// read-modify-write, or under IMM one that an acquire read takes. Not every model orders that, and no
-    /// revisit would be tried where it does not.
+    /// Whether `read` is below `event` only because a thread reads its own write early (that of a
+    /// read-modify-write, or under IMM one that an acquire read takes), or because a compare-and-swap compares
+    /// with it. Not every model orders that, and no revisit would be tried where it does not.
     pub fn is_doubtful(
         &mut self,
         linked: &impl Ordered,
@@ -99,12 +100,17 @@ impl Prefix {
                 mark(pair, NEEDED | ORDERED);
                 *seen |= passed_on;
             }
+            let imm = architecture == Some(Architecture::Imm);
             if new & NEEDED != 0 {
-                needs(linked, architecture, top, &mut mark);
+                needs(linked, architecture, top, &mut |need, kind, is_compared| {
+                    *seen |= is_compared && !imm;
+                    if early || imm || !is_compared {
+                        mark(need, kind);
+                    }
+                });
             }
             if new & ORDERED != 0 {
                 // IMM: what only orders need not be what it is.
-                let imm = architecture == Some(Architecture::Imm);
                 let only_orders = |need: Ev| imm && graph.event(need).label.is_read();
                 if only_orders(top) && is_internal(graph, top) {
                     *seen = true;
@@ -127,7 +133,7 @@ impl Prefix {
                     continue;
                 }
                 let mut all = true;
-                needs(linked, architecture, write, &mut |need, _| {
+                needs(linked, architecture, write, &mut |need, _, _| {
                     all &= need == Ev::INIT || marks[need.as_usize()] != 0;
                 });
                 if all {
@@ -190,8 +196,8 @@ impl Below {
         };
         let only_orders = |need: Ev| architecture == Architecture::Imm && graph.event(need).label.is_read();
         let mut full = Covered::default();
-        needs(linked, Some(architecture), event, &mut |need, _| {
-            if is_own(need) {
+        needs(linked, Some(architecture), event, &mut |need, _, is_compared| {
+            if is_own(need) && (architecture == Architecture::Imm || !is_compared) {
                 full.add(graph.event(need).id.index, &below(need).full);
             }
         });
@@ -248,12 +254,13 @@ fn po_before(graph: &ExecutionGraph, event: Ev) -> &[Ev] {
     &graph.thread(thread).events()[..index as usize]
 }
 
-/// What an event needs to be what it is.
+/// What an event needs to be what it is; whether it is only compared with it, by a compare-and-swap, which
+/// no machine orders and which does not change what the event reads.
 fn needs(
     linked: &impl Linked,
     architecture: Option<Architecture>,
     event: Ev,
-    found: &mut impl FnMut(Ev, u8),
+    found: &mut impl FnMut(Ev, u8, bool),
 ) {
     let graph = linked.graph();
     let this = graph.event(event);
@@ -262,27 +269,30 @@ fn needs(
         // On RISC-V nobody reads early from an atomic operation.
         let early = source.id.thread == this.id.thread
             && !(architecture == Some(Architecture::Riscv) && source.label.rmw() != RmwKind::None);
-        found(this.rf, if early { NEEDED } else { NEEDED | ORDERED });
+        found(this.rf, if early { NEEDED } else { NEEDED | ORDERED }, false);
     }
     for need in linked.needs(event) {
-        found(need.event, NEEDED | ORDERED);
+        found(need.event, NEEDED | ORDERED, need.kinds() == Need::CAS);
     }
     let before = po_before(graph, event);
     if architecture == Some(Architecture::Imm) && this.label.is_write() {
         // [Rex];po is a dependency.
-        before.iter().filter(|&&ev| is_exclusive_read(graph, ev)).for_each(|&ev| found(ev, NEEDED | ORDERED));
+        before
+            .iter()
+            .filter(|&&ev| is_exclusive_read(graph, ev))
+            .for_each(|&ev| found(ev, NEEDED | ORDERED, false));
     }
     if is_barrier(&this.label) {
-        before.iter().for_each(|&ev| found(ev, NEEDED | ORDERED));
+        before.iter().for_each(|&ev| found(ev, NEEDED | ORDERED, false));
     } else if let Some(&barrier) = before.iter().rfind(|&&ev| is_barrier(&graph.event(ev).label)) {
-        found(barrier, NEEDED | ORDERED);
+        found(barrier, NEEDED | ORDERED, false);
     }
     let creator = graph.thread(this.id.thread).creator;
     if creator.is_some() {
-        found(creator, NEEDED | ORDERED);
+        found(creator, NEEDED | ORDERED, false);
     }
     if let Label::Join { child } = this.label {
         let events = graph.threads().get(child.as_usize()).map_or(&[][..], |thread| thread.events());
-        events.iter().for_each(|&ev| found(ev, NEEDED | ORDERED));
+        events.iter().for_each(|&ev| found(ev, NEEDED | ORDERED, false));
     }
 }

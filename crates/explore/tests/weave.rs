@@ -484,3 +484,15 @@ fn implicit_flow_is_refused() {
     let refused = explore_cat(&program, &model, &options, &mut |_: Visit<'_, '_>| ControlFlow::Continue(()));
     assert!(refused.unwrap_err().to_string().contains("`if` that is over"));
 }
+
+/// A store can overtake a read that an earlier compare-and-swap of its thread compares with. The search does not
+/// follow that: it must say so.
+#[test]
+fn what_is_compared_later_is_refused() {
+    let idiom = IDIOMS.iter().find(|idiom| idiom.model == "armv8").unwrap();
+    let model = Model::builtin("armv8").unwrap();
+    let program = program((7 << 40) + 110_046_000, 7, idiom);
+    for fast in [None, Some(Fast::Armv8)] {
+        assert!(check(&program, &model, fast).is_none());
+    }
+}

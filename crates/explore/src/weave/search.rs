@@ -480,7 +480,8 @@ impl<'p, C: Checker> Weaver<'p, C> {
             let Weaver { prefix, partial, checker, .. } = self;
             let architecture = checker.architecture();
             if reads.into_iter().any(|read| prefix.is_doubtful(partial, architecture, write, read)) {
-                let what = "a thread that reads early what it wrote itself";
+                let what = "load buffering where a thread reads early what it wrote itself, or past a \
+                            read-modify-write that compares with what is read later";
                 return Err(Error::Unsupported(what.into()));
             }
         }
