@@ -60,14 +60,20 @@ pub fn default_model(test: &LitmusTest) -> &'static Model {
 pub fn answer(test: &LitmusTest, model: &Model, engine: Engine) -> Result<Answer, String> {
     let unroll = match engine {
         Engine::Oracle { unroll } => unroll,
-        Engine::Explore { unroll } => match model.fast().filter(|_| is_explored(test)) {
+        Engine::Explore { unroll } => match model.fast().filter(|_| is_explored(test, model)) {
+            // What the search cannot do, brute force may.
+            Some(fast) if matches!(test.dialect, Dialect::AArch64 | Dialect::RiscV) => {
+                match explored(test, fast, unroll) {
+                    Ok(Some(answer)) => return Ok(answer),
+                    _ => unroll,
+                }
+            }
             Some(fast) => match explored(test, fast, unroll)? {
                 Some(answer) => return Ok(answer),
                 None => unroll,
             },
             None => match woven(test, model, unroll) {
                 Ok(answer) => return Ok(answer),
-                // What the search cannot do, brute force may.
                 Err(_) => unroll,
             },
         },
@@ -140,12 +146,14 @@ fn seen(execution: &porf_explore::Execution<'_, '_>, observable: &Observable) ->
 }
 
 /// Whether the fast checkers speak of the events of a test: those of C11, and x86's, whose accesses and
-/// fences they read as the cat files do. In other languages a fence or an exclusive access has a
-/// meaning that only the cat files know.
-fn is_explored(test: &LitmusTest) -> bool {
+/// fences they read as the cat files do, and those of the machine whose model it is. In other languages a fence
+/// or an exclusive access has a meaning that only the cat files know.
+fn is_explored(test: &LitmusTest, model: &Model) -> bool {
     match test.dialect {
         Dialect::C => !is_kernel_code(&test.text),
         Dialect::X86 => true,
+        Dialect::AArch64 => model.name == "armv8",
+        Dialect::RiscV => model.name == "riscv",
         _ => false,
     }
 }

@@ -207,6 +207,8 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                     Kind::Write
                 }
                 Label::Choice { options, .. } => {
+                    // A store-conditional whose address was read: what depends on it is not known if it fails.
+                    self.detector.found |= M::ARCHITECTURE.is_some() && !self.history.state(tag).is_certain();
                     self.add_event(thread, label, loc, tag);
                     self.choices.extend((0..options).rev());
                     Kind::Choice
