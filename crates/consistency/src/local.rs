@@ -100,8 +100,14 @@ pub(crate) fn merge(words: &mut [u64], others: &[u64]) {
 
 /// The indices in a set, the greatest first.
 pub(crate) fn downwards(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
-    let bits = |(at, &word): (usize, &u64)| {
-        (0..64).rev().filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u32 * 64 + bit)
-    };
-    words.iter().enumerate().rev().filter(|(_, word)| **word != 0).flat_map(bits)
+    let (mut at, mut word) = (words.len(), 0);
+    std::iter::from_fn(move || {
+        while word == 0 {
+            at = at.checked_sub(1)?;
+            word = words[at];
+        }
+        let bit = word.ilog2();
+        word ^= 1 << bit;
+        Some(at as u32 * 64 + bit)
+    })
 }
