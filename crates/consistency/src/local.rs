@@ -35,7 +35,7 @@ pub(crate) fn words(index: u32) -> usize {
 }
 
 /// What [`LocalOrder::find`] finds, remembered.
-pub(crate) fn known<'l, O: LocalOrder>(linked: &'l impl Memo, event: Ev) -> &'l [u64] {
+pub(crate) fn known<O: LocalOrder>(linked: &impl Memo, event: Ev) -> &[u64] {
     let graph = linked.graph();
     let this = graph.event(event);
     // A lock that is not taken is no acquire any more.

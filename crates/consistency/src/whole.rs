@@ -108,10 +108,10 @@ impl<O: LocalOrder> Whole<O> {
         for ev in graph.all() {
             let event = graph.event(ev);
             match event.label {
-                Label::Read { .. } if event.rf != Ev::INIT => {
-                    if graph.event(event.rf).id.thread != event.id.thread {
-                        self.ob[at(ev)] |= bit(event.rf);
-                    }
+                Label::Read { .. }
+                    if event.rf != Ev::INIT && graph.event(event.rf).id.thread != event.id.thread =>
+                {
+                    self.ob[at(ev)] |= bit(event.rf);
                 }
                 Label::Write { .. } => {
                     let overwritten = match event.co {
