@@ -288,7 +288,7 @@ fn of_kind(linked: &impl Linked, ev: Ev, kinds: u8, found: &mut dyn FnMut(Ev)) {
     linked.needs(ev).filter(|need| need.is(kinds)).for_each(|need| found(need.event));
 }
 
-fn is_marked(event: &Event) -> bool {
+pub fn is_marked(event: &Event) -> bool {
     match event.label {
         Label::Read { mode, .. } => mode.is_atomic(),
         Label::Write { mode, .. } => mode.is_atomic(),

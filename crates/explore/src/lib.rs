@@ -188,7 +188,12 @@ fn weave(
     if checker.architecture().is_some() && weave::has_implicit_flow(program) {
         return Err(Error::Unsupported("a value that depends on an `if` that is over".into()));
     }
-    if checker.architecture() == Some(Architecture::Lkmm) && weave::has_optional_events(program) {
+    let is_optional = match checker.architecture() {
+        Some(Architecture::Lkmm) => weave::has_optional_events(program),
+        Some(Architecture::Imm) => weave::has_optional_writes(program),
+        _ => false,
+    };
+    if is_optional {
         return Err(Error::Unsupported(
             "accesses inside of an `if` and after it, where the `if` ends control dependencies".into(),
         ));

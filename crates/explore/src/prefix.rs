@@ -4,7 +4,7 @@
 //! before it, and so on. A write that is read by its own thread only is passed on before it is ordered
 //! (store forwarding): of such a write only what it depends on belongs to the prefix.
 
-use porf_consistency::{Architecture, is_exclusive_read};
+use porf_consistency::{Architecture, is_exclusive_read, is_marked};
 use porf_event::{DepSet, EventId, Label, RmwKind};
 use porf_graph::{Ev, ExecutionGraph, Linked, Need, Partial};
 
@@ -269,7 +269,9 @@ fn needs(
         // On RISC-V nobody reads early from an atomic operation.
         let early = source.id.thread == this.id.thread
             && !(architecture == Some(Architecture::Riscv) && source.label.rmw() != RmwKind::None);
-        found(this.rf, if early { NEEDED } else { NEEDED | ORDERED }, false);
+        // Linux orders nothing by what plain accesses read and write.
+        let plain = architecture == Some(Architecture::Lkmm) && !(is_marked(this) && is_marked(source));
+        found(this.rf, if early || plain { NEEDED } else { NEEDED | ORDERED }, false);
     }
     for need in linked.needs(event) {
         found(need.event, NEEDED | ORDERED, need.kinds() == Need::CAS);

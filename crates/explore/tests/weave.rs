@@ -485,6 +485,24 @@ fn implicit_flow_is_refused() {
     assert!(refused.unwrap_err().to_string().contains("`if` that is over"));
 }
 
+/// What plain accesses read and write orders nothing under lkmm. It had lost an execution of one program in 9,000.
+#[test]
+fn plain_accesses_do_not_order() {
+    let idiom = IDIOMS.iter().find(|idiom| idiom.model == "lkmm").unwrap();
+    let program = program((6 << 40) + 110_008_826, 6, idiom);
+    assert!(check(&program, &Model::builtin("lkmm").unwrap(), None).is_some());
+}
+
+/// Under imm a store inside of an `if` that is over may be what a later read of the thread takes.
+#[test]
+fn optional_stores_are_refused() {
+    let idiom = IDIOMS.iter().find(|idiom| idiom.model == "imm").unwrap();
+    let program = program((9 << 40) + 110_008_544, 9, idiom);
+    for fast in [None, Some(Fast::Imm)] {
+        assert!(check(&program, &Model::builtin("imm").unwrap(), fast).is_none());
+    }
+}
+
 /// A store can overtake a read that an earlier compare-and-swap of its thread compares with. The search does not
 /// follow that: it must say so.
 #[test]

@@ -25,6 +25,16 @@ pub(crate) fn has_optional_events(program: &Program) -> bool {
     any_if(program, |body, rest| body.iter().any(may_have_event) && rest.iter().any(may_have_event))
 }
 
+/// Whether such an `if` may write and there may be a read after it, which, where it is kept because it orders,
+/// might have to read from a write that comes with another condition.
+pub(crate) fn has_optional_writes(program: &Program) -> bool {
+    let may_write =
+        |instr: &Instr| may_have_event(instr) && !matches!(instr, Instr::Load { .. } | Instr::Fence { .. });
+    let may_read =
+        |instr: &Instr| may_have_event(instr) && !matches!(instr, Instr::Store { .. } | Instr::Fence { .. });
+    any_if(program, |body, rest| body.iter().any(may_write) && rest.iter().any(may_read))
+}
+
 /// Whether something holds of what a branch can skip in an `if` that ends control dependencies, and of
 /// what comes after it.
 fn any_if(program: &Program, holds: impl Fn(&[Instr], &[Instr]) -> bool) -> bool {

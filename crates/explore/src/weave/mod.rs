@@ -26,5 +26,5 @@ mod forward;
 mod implicit;
 mod search;
 
-pub(crate) use implicit::{has_implicit_flow, has_optional_events};
+pub(crate) use implicit::{has_implicit_flow, has_optional_events, has_optional_writes};
 pub(crate) use search::Weaver;
