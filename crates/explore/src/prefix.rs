@@ -23,6 +23,8 @@ impl Ordered for Partial {
 const NEEDED: u8 = 1;
 /// With what is ordered before it.
 const ORDERED: u8 = 2;
+/// Linux: needed for what it is, by way of plain accesses, which order nothing. Less than [`NEEDED`].
+const VALUE: u8 = 4;
 
 /// The prefix of one event after the other.
 #[derive(Default)]
@@ -89,7 +91,8 @@ impl Prefix {
             pairs |= graph.event(top).label.is_read() && graph.event(top).label.rmw().is_pair();
             let mut mark = |need: Ev, kind: u8| {
                 let before = marks[need.as_usize()];
-                if need != Ev::INIT && kind & !before != 0 {
+                let more = kind & !before != 0 && !(kind == VALUE && before & NEEDED != 0);
+                if need != Ev::INIT && more {
                     marks[need.as_usize()] = before | kind;
                     work.push((need, kind & !before));
                 }
@@ -101,7 +104,10 @@ impl Prefix {
                 *seen |= passed_on;
             }
             let imm = architecture == Some(Architecture::Imm);
-            if new & NEEDED != 0 {
+            let linux = architecture == Some(Architecture::Lkmm);
+            if new & VALUE != 0 || (linux && top == event && !is_marked(graph.event(top))) {
+                needs(linked, architecture, top, &mut |need, _, _| mark(need, VALUE));
+            } else if new & NEEDED != 0 {
                 needs(linked, architecture, top, &mut |need, kind, is_compared| {
                     *seen |= is_compared && !imm;
                     if early || imm || !is_compared {
@@ -271,7 +277,12 @@ fn needs(
             && !(architecture == Some(Architecture::Riscv) && source.label.rmw() != RmwKind::None);
         // Linux orders nothing by what plain accesses read and write.
         let plain = architecture == Some(Architecture::Lkmm) && !(is_marked(this) && is_marked(source));
-        found(this.rf, if early || plain { NEEDED } else { NEEDED | ORDERED }, false);
+        let kind = match (early, plain) {
+            (true, _) => NEEDED,
+            (_, true) => VALUE,
+            _ => NEEDED | ORDERED,
+        };
+        found(this.rf, kind, false);
     }
     for need in linked.needs(event) {
         found(need.event, NEEDED | ORDERED, need.kinds() == Need::CAS);
