@@ -10,11 +10,12 @@ done
 
 field() { sed -n "s/.*\"$1\":\([0-9.e-]*\).*/\1/p"; }
 
-# MODEL PROGRAM FLAGS: "executions blocked seconds" of the best of three runs; CPU seconds of the exploration.
+# MODEL PROGRAM FLAGS: "executions blocked seconds" of the best of three runs; CPU seconds of the exploration. Nothing
+# where there is no answer in two minutes.
 ours() {
     local best= line
     for _ in 1 2 3; do
-        line=$("$porf" verify --format json --model "$1" "corpus/programs/$2" -- $3)
+        line=$(timeout 120 "$porf" verify --format json --model "$1" "corpus/programs/$2" -- $3) || return 0
         line="$(field executions <<<"$line") $(field blocked <<<"$line") $(field cpu <<<"$line")"
         best=$(printf '%s\n%s\n' "$best" "$line" | awk 'NF == 3' | sort -g -k3 | head -1)
         # Long runs tell enough at once.
