@@ -125,7 +125,7 @@ impl<M: MemoryModel> Detector<M> {
         for read in reads(graph, graph.event(write).loc) {
             if is_candidate::<M>(graph, read, write)
                 && !is_in(graph, &chain, read)
-                && !is_surely_below(live, architecture, read, write, &mut STEPS.clone())
+                && !is_surely_below(live, architecture, read, write, &mut { STEPS })
             {
                 if !marked {
                     self.prefix.mark(live, M::ARCHITECTURE, write);
@@ -142,18 +142,20 @@ impl<M: MemoryModel> Detector<M> {
     }
 }
 
-/// The places in co of the read-modify-writes that a write is the last of.
+/// The places in co of the read-modify-writes that a write, not placed yet, is the next of. Only as far as they
+/// follow each other: on Arm others may write between the halves of one.
 #[inline]
 fn chain(graph: &ExecutionGraph, write: Ev) -> Range<u32> {
-    let mut first = write;
-    while graph.event(first).pair.is_some() {
-        first = graph.rf(graph.event(first).pair);
+    let source = |write: Ev| {
+        let pair = graph.event(write).pair;
+        pair.is_some().then(|| graph.rf(pair))
+    };
+    let Some(last) = source(write) else { return 0..0 };
+    let mut first = last;
+    while let Some(before) = source(first).filter(|&it| graph.event(it).co + 1 == graph.event(first).co) {
+        first = before;
     }
-    if first == write {
-        0..0
-    } else {
-        graph.event(first).co + 1..graph.event(graph.rf(graph.event(write).pair)).co + 1
-    }
+    graph.event(first).co + 1..graph.event(last).co + 1
 }
 
 /// Whether a read belongs to one of a chain of read-modify-writes: what is after it needs it.
