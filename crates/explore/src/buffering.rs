@@ -100,9 +100,9 @@ fn find_below<'h>(
     let of = |ev: Ev| history.below(Tag(graph.event(ev).tag));
     let known = events.iter().rposition(|&ev| of(ev).get().is_some()).map_or(0, |at| at + 1);
     for &ev in &events[known..] {
-        let below = |ev: Ev| of(ev).get().unwrap_or_else(|| unreachable!("events are taken in order"));
+        let below = |ev: Ev| &**of(ev).get().unwrap_or_else(|| unreachable!("events are taken in order"));
         let found = Below::new(&Live { graph, history }, architecture, ev, &below);
-        of(ev).get_or_init(|| found);
+        of(ev).get_or_init(|| Box::new(found));
     }
     &of(event).get().unwrap_or_else(|| unreachable!("the last of them")).full
 }
@@ -119,6 +119,13 @@ impl<M: MemoryModel> Detector<M> {
         if self.found {
             return;
         }
+        self.look_at(live, architecture, write);
+        // What cannot be told here is refused there.
+        self.found |= live.history.refused.get();
+    }
+
+    #[inline]
+    fn look_at(&mut self, live: &Live<'_, '_>, architecture: Architecture, write: Ev) {
         let graph = live.graph;
         let chain = chain(graph, write);
         let mut marked = false;

@@ -19,11 +19,12 @@ use crate::buffering::{Detector, Live, tag_before};
 use crate::error::Error;
 use crate::estimate::Descent;
 use crate::history::{Created, History, Next, Tag};
+use crate::known::Tracking;
 use crate::memory;
 use crate::mixed;
 use crate::schedule::{Schedule, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
-use porf_consistency::{HappensBefore, MemoryModel, race};
+use porf_consistency::{Architecture, HappensBefore, MemoryModel, race};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_interp::{FaultKind, Interpreter};
@@ -88,10 +89,15 @@ const LONGEST: Ev = Ev(1 << 15);
 
 impl<'p, M: MemoryModel + Default> Engine<'p, M> {
     pub fn new(program: &'p Program, options: &Options, created: Created) -> Result<Self, Error> {
-        let interp =
-            Interpreter::new(program).track_dependencies(M::ARCHITECTURE.is_some()).unroll(options.unroll);
+        let interp = Interpreter::new(program).unroll(options.unroll);
+        let tracking = match M::ARCHITECTURE {
+            None => Tracking::Never,
+            // Its checker hardly ever needs them.
+            Some(Architecture::Imm) => Tracking::Asked,
+            Some(_) => Tracking::Always,
+        };
         let mut engine = Engine {
-            history: History::new(interp, created, options.memory),
+            history: History::new(interp, tracking, created, options.memory),
             model: options.model(),
             schedule: options.schedule,
             graph: ExecutionGraph::new(M::Hb::CLOCKS),
@@ -208,7 +214,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 }
                 Label::Choice { options, .. } => {
                     // A store-conditional whose address was read: what depends on it is not known if it fails.
-                    self.detector.found |= M::ARCHITECTURE.is_some() && !self.history.state(tag).is_certain();
+                    self.detector.found |= M::ARCHITECTURE.is_some() && !self.history.is_certain(tag);
                     self.add_event(thread, label, loc, tag);
                     self.choices.extend((0..options).rev());
                     Kind::Choice

@@ -11,13 +11,13 @@
 //! from what was kept.
 
 use crate::error::Error;
-use crate::prefix::Below;
-use porf_event::{BlockReason, DepSet, Dependencies, Label, Location, ThreadId, Value};
-use porf_graph::{Loc, Need, Words};
+use crate::known::{Known, Tracking};
+use porf_event::{BlockReason, Label, Location, ThreadId, Value};
+use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::FunctionId;
 use smallvec::SmallVec;
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,6 +49,8 @@ pub(crate) enum Next {
 
 pub(crate) struct Node {
     children: SmallVec<[(Value, Tag); 2]>,
+    /// `None` of a beginning.
+    parent: Option<Tag>,
     /// The event that led here, with the answer in it.
     pub label: Label,
     pub next: Next,
@@ -56,34 +58,19 @@ pub(crate) struct Node {
     pub loc: Loc,
 }
 
-/// What the next event of a thread hangs on, where dependencies are tracked.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Hangs {
-    /// Earlier events of the thread by index, and how: [`Need`]'s kinds.
-    pub needs: Box<[(u32, u8)]>,
-    /// Tells the event from all others of its thread, once someone asked.
-    site: Cell<Option<u64>>,
-    /// Whether its ordering depends on the value that it reads.
-    pub conditional: bool,
-    /// What a model found out about the event, in its two variants.
-    pub memo: [OnceCell<Words>; 2],
-}
-
 pub(crate) struct History<'p> {
     pub interp: Interpreter<'p>,
     nodes: Vec<Node>,
     /// Beside the nodes; `None` if the node is free.
     states: Vec<Option<ThreadState>>,
+    tracking: Tracking,
     /// Beside the nodes; empty if dependencies are not tracked.
-    hangs: Vec<Hangs>,
-    /// Beside `hangs`: the earlier events of the thread that are ordered before the event that led to a
-    /// node, by index, once that is known.
-    orders: Vec<OnceCell<Box<[u32]>>>,
-    /// The same of those that are surely below it.
-    below: Vec<OnceCell<Below>>,
+    known: Vec<Known>,
+    /// Whether dependencies were asked for that nobody can tell.
+    pub refused: Cell<bool>,
     free: Vec<u32>,
     /// About how many bytes there are, and how many there may be.
-    size: usize,
+    pub size: Cell<usize>,
     limit: usize,
     roots: HashMap<(ThreadId, FunctionId, Value), Tag>,
     locations: HashMap<(u64, u8), Loc>,
@@ -153,16 +140,21 @@ impl Tag {
 }
 
 impl<'p> History<'p> {
-    pub fn new(interp: Interpreter<'p>, created: Created, limit: Option<usize>) -> History<'p> {
+    pub fn new(
+        interp: Interpreter<'p>,
+        tracking: Tracking,
+        created: Created,
+        limit: Option<usize>,
+    ) -> History<'p> {
         History {
-            interp,
+            interp: interp.track_dependencies(tracking == Tracking::Always),
             nodes: Vec::new(),
             states: Vec::new(),
-            hangs: Vec::new(),
-            orders: Vec::new(),
-            below: Vec::new(),
+            tracking,
+            known: Vec::new(),
+            refused: Cell::new(false),
             free: Vec::new(),
-            size: 0,
+            size: Cell::new(0),
             limit: limit.unwrap_or(LIMIT),
             roots: HashMap::new(),
             locations: HashMap::new(),
@@ -175,8 +167,13 @@ impl<'p> History<'p> {
 
     /// The beginning of one of the threads that run from the start.
     pub fn start(&mut self, thread: ThreadId) -> Result<Tag, Error> {
-        let state = self.interp.start(thread);
-        self.push(Label::Init, state)
+        let state = self.beginner().start(thread);
+        self.push(None, Label::Init, state)
+    }
+
+    /// Of a beginning dependencies are known, so that they can be found out of all that follows.
+    fn beginner(&self) -> Interpreter<'p> {
+        self.interp.track_dependencies(self.tracking != Tracking::Never)
     }
 
     #[inline]
@@ -191,7 +188,7 @@ impl<'p> History<'p> {
     /// Whether it is time to [`prune`](Self::prune).
     #[inline]
     pub fn is_large(&self) -> bool {
-        self.size > self.limit
+        self.size.get() > self.limit
     }
 
     /// Forgets all histories but those that are named, with all their beginnings, and roots.
@@ -200,25 +197,30 @@ impl<'p> History<'p> {
         for tag in named.chain(self.roots.values().copied()) {
             live[tag.node()] = true;
         }
-        self.size = 0;
+        let mut size = 0;
         for at in 0..self.nodes.len() {
             let Some(state) = &self.states[at] else { continue };
             if live[at] {
-                self.size += bytes(state);
+                size += bytes(state) + self.known.get(at).map_or(0, Known::bytes);
                 self.nodes[at].children.retain(|(_, child)| live[child.node()]);
             } else {
                 self.states[at] = None;
                 self.nodes[at] = Node {
                     children: SmallVec::new(),
+                    parent: None,
                     label: Label::Init,
                     next: Next::Finished,
                     loc: Loc::NONE,
                 };
+                if let Some(known) = self.known.get_mut(at) {
+                    *known = Known::default();
+                }
                 self.free.push(at as u32);
             }
         }
         // What is in use cannot be forgotten: leave room for as much again.
-        self.limit = self.limit.max(2 * self.size);
+        self.limit = self.limit.max(2 * size);
+        self.size.set(size);
     }
 
     pub fn cells(&self) -> &[Place] {
@@ -244,7 +246,7 @@ impl<'p> History<'p> {
         };
         let label = self.interp.settle(&state, label, answer);
         self.interp.deliver(&mut state, answer);
-        let child = self.push(label, state)?;
+        let child = self.push(Some(tag), label, state)?;
         self.nodes[tag.node()].children.push((answer, child));
         Ok(child)
     }
@@ -267,8 +269,8 @@ impl<'p> History<'p> {
         if let Some(&root) = self.roots.get(&(child, function, argument)) {
             return Ok(root);
         }
-        let state = self.interp.start_function(child, function, argument);
-        let root = self.push(Label::Init, state)?;
+        let state = self.beginner().start_function(child, function, argument);
+        let root = self.push(None, Label::Init, state)?;
         self.roots.insert((child, function, argument), root);
         Ok(root)
     }
@@ -277,7 +279,14 @@ impl<'p> History<'p> {
         tag.ready() == Ready::No && matches!(self.node(tag).next, Next::Finished)
     }
 
-    fn push(&mut self, label: Label, mut state: ThreadState) -> Result<Tag, Error> {
+    /// The history without its last answer, and that.
+    pub fn parent(&self, tag: Tag) -> Option<(Tag, Value)> {
+        let parent = self.node(tag).parent?;
+        let (answer, _) = self.node(parent).children.iter().find(|(_, child)| *child == tag)?;
+        Some((parent, *answer))
+    }
+
+    fn push(&mut self, parent: Option<Tag>, label: Label, mut state: ThreadState) -> Result<Tag, Error> {
         let next = match self.interp.run(&mut state) {
             Step::Emit(label) => Next::Emit(label),
             Step::Finished => Next::Finished,
@@ -306,76 +315,33 @@ impl<'p> History<'p> {
         if self.nodes.len() >= 1 << 30 {
             return Err(Error::Limit("more than 2^30 thread histories".into()));
         }
-        self.size += bytes(&state);
-        let hangs = state.tracked().map(|tracked| self.hangs_of(&state, tracked));
-        let node = Node { children: SmallVec::new(), label, next, loc };
+        let known = match self.tracking {
+            Tracking::Never => None,
+            tracking => Some(Known::new(&self.interp, tracking, &mut state)),
+        };
+        let size = bytes(&state) + known.as_ref().map_or(0, Known::bytes);
+        self.size.set(self.size.get() + size);
+        let node = Node { children: SmallVec::new(), parent, label, next, loc };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {
                 self.nodes.push(node);
                 self.states.push(Some(state));
-                if let Some(hangs) = hangs {
-                    self.hangs.push(hangs);
-                    self.orders.push(OnceCell::new());
-                    self.below.push(OnceCell::new());
-                }
+                self.known.extend(known);
                 return Ok(Tag::new(self.nodes.len() - 1, ready));
             }
         };
         self.nodes[at] = node;
         self.states[at] = Some(state);
-        if let Some(hangs) = hangs {
-            self.hangs[at] = hangs;
-            self.orders[at] = OnceCell::new();
-            self.below[at] = OnceCell::new();
+        if let Some(known) = known {
+            self.known[at] = known;
         }
         Ok(Tag::new(at, ready))
     }
 
-    fn hangs_of(&self, state: &ThreadState, tracked: &Dependencies) -> Hangs {
-        let kinds = [
-            (&tracked.addr, Need::ADDR, Need::PICK_ADDR),
-            (&tracked.data, Need::DATA, Need::PICK_DATA),
-            (&tracked.ctrl, Need::CTRL, Need::PICK_CTRL),
-            (&tracked.cas, Need::CAS, Need::CAS),
-        ];
-        let all = state.needs();
-        let needs = all.iter().map(|index| {
-            let of = |&(set, kind, pick): &(&DepSet, u8, u8)| {
-                (u8::from(set.contains(index)) * kind) | (u8::from(set.is_picked_by(index)) * pick)
-            };
-            (index, kinds.iter().map(of).fold(0, std::ops::BitOr::bitor))
-        });
-        let needs: SmallVec<[(u32, u8); 16]> = needs.collect();
-        let conditional = self.interp.is_conditional(state);
-        Hangs { needs: needs.into_boxed_slice(), conditional, ..Hangs::default() }
-    }
-
-    /// What is ordered before the event that led to a node: found out once. Only where dependencies are
-    /// tracked.
     #[inline]
-    pub fn order(&self, tag: Tag, find: impl FnOnce() -> Box<[u32]>) -> &[u32] {
-        self.orders[tag.node()].get_or_init(find)
-    }
-
-    /// What is below the event that led to a node. Only where dependencies are tracked.
-    #[inline]
-    pub fn below(&self, tag: Tag) -> &OnceCell<Below> {
-        &self.below[tag.node()]
-    }
-
-    /// What the next event of the thread hangs on. Only where dependencies are tracked.
-    #[inline]
-    pub fn hangs(&self, tag: Tag) -> &Hangs {
-        &self.hangs[tag.node()]
-    }
-
-    /// Tells the next event of the thread from all others of it. Only where dependencies are tracked.
-    pub fn site(&self, tag: Tag) -> u64 {
-        let known = &self.hangs(tag).site;
-        let site = known.get().unwrap_or_else(|| self.state(tag).site());
-        known.set(Some(site));
-        site
+    pub fn known(&self, tag: Tag) -> &Known {
+        &self.known[tag.node()]
     }
 
     /// A fault of the thread at `tag`, in the instruction that it is at.

@@ -10,6 +10,7 @@ mod engine;
 mod error;
 mod estimate;
 mod history;
+mod known;
 mod memo;
 mod memory;
 mod mixed;
@@ -198,7 +199,7 @@ fn weave(
             "accesses inside of an `if` and after it, where the `if` ends control dependencies".into(),
         ));
     }
-    let interp = Interpreter::new(program).track_dependencies(true).unroll(options.unroll);
+    let interp = Interpreter::new(program).unroll(options.unroll);
     let mut weaver = weave::Weaver::new(interp, checker, options.schedule, options.memory)?;
     let ended = weaver.run(visitor)?;
     Ok((weaver.statistics, ended))

@@ -390,6 +390,11 @@ impl<'p> Interpreter<'p> {
         state.phase == 0 && !state.frames.is_empty() && conditional(self.current(state))
     }
 
+    /// Whether the thread is at a store-conditional.
+    pub fn is_store_conditional(&self, state: &ThreadState) -> bool {
+        !state.frames.is_empty() && matches!(self.current(state), Instr::StoreExclusive { .. })
+    }
+
     /// Whether all that comes later hangs on the answer to the present event: a choice, or a lock that
     /// may be taken.
     fn decides_path(&self, state: &ThreadState) -> bool {

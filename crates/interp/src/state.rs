@@ -112,12 +112,6 @@ impl ThreadState {
         all
     }
 
-    /// Whether the event that was asked for last would be there, and be of the same kind, whatever was read
-    /// (control dependencies aside).
-    pub fn is_certain(&self) -> bool {
-        self.taint.as_ref().is_none_or(|taint| taint.emitted.cas.is_empty())
-    }
-
     /// Tells the events of a thread apart, whichever way it came to them: where it is, in which calls
     /// and in which iterations.
     pub fn site(&self) -> u64 {
@@ -135,6 +129,11 @@ impl ThreadState {
     /// The dependencies of the event that was asked for last, if they are tracked.
     pub fn tracked(&self) -> Option<&Dependencies> {
         self.taint.as_ref().map(|taint| &taint.emitted)
+    }
+
+    /// Forgets all dependencies.
+    pub fn untrack(&mut self) {
+        self.taint = None;
     }
 
     /// The instruction that the thread is at.

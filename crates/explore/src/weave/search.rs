@@ -4,6 +4,7 @@ use super::choices::{is_split, places, sources};
 use crate::engine::{Frame, Kind, REVISIT, WATCH};
 use crate::error::Error;
 use crate::history::{Created, History, Next, Ready, Tag};
+use crate::known::Tracking;
 use crate::prefix::Prefix;
 use crate::schedule::{Schedule, join_is_ready, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
@@ -55,7 +56,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
         memory: Option<usize>,
     ) -> Result<Self, Error> {
         let mut weaver = Weaver {
-            history: History::new(interp, Created::default(), memory),
+            history: History::new(interp, Tracking::Always, Created::default(), memory),
             checker,
             schedule,
             partial: Partial::default(),
@@ -138,7 +139,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
             }
             self.statistics.events += 1;
             let start = self.choices.len() as u32;
-            if matches!(label, Label::Choice { .. }) && !self.history.state(tag).is_certain() {
+            if matches!(label, Label::Choice { .. }) && !self.history.is_certain(tag) {
                 let what = "a store-conditional whose address was read".to_string();
                 return Err(Error::Unsupported(what));
             }
