@@ -212,23 +212,29 @@ fn show(key: &CanonicalKey) -> String {
 /// Forgetting thread histories changes nothing.
 #[test]
 fn in_little_memory() {
-    let idiom = IDIOMS.iter().find(|idiom| idiom.model == "armv8").unwrap();
-    let model = Model::builtin("armv8").unwrap();
-    for at in 0..20 {
-        let program = program((9 << 41) + at, 9, idiom);
-        let keys = |memory: Option<usize>| {
-            let mut keys = Keys::new();
-            let options = Options { unroll: Some(2), memory, ..Options::default() };
-            explore_cat(&program, &model, &options, &mut |visit: Visit<'_, '_>| {
-                if let Visit::Complete(execution) = visit {
-                    *keys.entry(execution.key()).or_default() += 1;
+    for (name, fast) in [("armv8", None), ("armv8", Some(Fast::Armv8)), ("imm", Some(Fast::Imm))] {
+        let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
+        let model = Model::builtin(name).unwrap();
+        for at in 0..20 {
+            let program = program((9 << 41) + at, 9, idiom);
+            let keys = |memory: Option<usize>| {
+                let mut keys = Keys::new();
+                let options = Options { unroll: Some(2), memory, ..Options::default() };
+                let mut visitor = |visit: Visit<'_, '_>| {
+                    if let Visit::Complete(execution) = visit {
+                        *keys.entry(execution.key()).or_default() += 1;
+                    }
+                    ControlFlow::Continue(())
+                };
+                match fast {
+                    Some(fast) => explore(&program, fast, Equivalence::Mo, &options, &mut visitor),
+                    None => explore_cat(&program, &model, &options, &mut visitor),
                 }
-                ControlFlow::Continue(())
-            })
-            .unwrap();
-            keys
-        };
-        assert!(keys(None) == keys(Some(0)), "{}", porf_ir::print(&program));
+                .unwrap();
+                keys
+            };
+            assert!(keys(None) == keys(Some(0)), "{name} {}", porf_ir::print(&program));
+        }
     }
 }
 
