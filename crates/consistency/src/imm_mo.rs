@@ -9,7 +9,7 @@
 use crate::hb::{HappensBefore, Rc11Hb};
 use crate::mo::{Floor, coherence_floor};
 use crate::order::Architecture;
-use crate::psc::{Psc, eco_rank, is_sc_fence};
+use crate::psc::{Psc, eco_rank, find_fences_above, is_sc_fence};
 use porf_event::{Label, RmwKind, ThreadId};
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Need};
 
@@ -96,7 +96,7 @@ impl Fences {
 
     fn allows_overtaken(&mut self, linked: &impl Linked, event: Ev, later: &[Ev]) -> bool {
         let graph = linked.graph();
-        if !self.find_targets(graph, later) {
+        if !find_fences_above(graph, later, true, &mut self.targets) {
             return true;
         }
         self.marks.clear();
@@ -120,26 +120,6 @@ impl Fences {
             }
         }
         true
-    }
-
-    /// The SC fences after something that the event, which `later` overtakes, is eco-before.
-    fn find_targets(&mut self, graph: &ExecutionGraph, later: &[Ev]) -> bool {
-        self.targets.clear();
-        let mut found = false;
-        for thread in graph.threads() {
-            let overtaken = |fence: Ev| {
-                later.iter().any(|&write| {
-                    graph.clock_covers(HB, fence, write)
-                        || graph
-                            .readers(write, graph.event(write).loc)
-                            .any(|read| graph.clock_covers(HB, fence, read))
-                })
-            };
-            let first = thread.events().iter().position(|&ev| is_sc_fence(graph, ev) && overtaken(ev));
-            found |= first.is_some();
-            self.targets.push(first.map_or(u32::MAX, |at| at as u32));
-        }
-        found
     }
 
     fn mark(&mut self, ev: Ev, marks: u8) {

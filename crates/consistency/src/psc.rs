@@ -8,9 +8,9 @@
 //! The new event x is last in hb, so that a new cycle leaves it by mo or fr: to an SC write, or to a
 //! write that is hb-before an SC fence. It comes back to x, if x is SC, or to an SC fence hb-before x;
 //! from such a fence it may also leave by x and mo;rf or fr;rf to a read hb-before an SC fence.
-//! Hence no check at all if x has no mo or fr successor (the canonical choice), and otherwise one
-//! backward closure. SC events of a thread are psc-ordered by sb, so that the closure is a number per
-//! thread: all SC events below it are in.
+//! Hence no check at all if x has no mo or fr successor (the canonical choice) or there is nothing that a cycle
+//! could leave it to, and otherwise one backward closure. SC events of a thread are psc-ordered by sb, so that
+//! the closure is a number per thread: all SC events below it are in.
 //!
 //! Not every edge has to be followed. With an event the closure has all SC fences that happen before
 //! it. An SC access that happens before a fence of the closure is not looked for: what reaches it by mo
@@ -28,6 +28,8 @@ const HB: usize = Rc11Hb::<true>::HB;
 pub struct Psc {
     /// Per thread: SC events below this index are in the closure.
     reached: Vec<u32>,
+    /// Per thread: an SC event at or after this index closes a cycle.
+    targets: Vec<u32>,
     work: Vec<(ThreadId, u32, u32)>,
 }
 
@@ -47,35 +49,51 @@ impl Psc {
     }
 
     fn allows_overtaken(&mut self, graph: &ExecutionGraph, event: Ev, loc: Loc, place: u32) -> bool {
-        self.reached.clear();
-        self.reached.resize(graph.threads().len(), 0);
         let is_sc = is_sc(graph, event);
         if !is_sc && !has_fence_below(graph, event) {
             return true;
         }
         let later = &graph.co(loc)[place as usize..];
-        // [Fsc];hb;eco;hb;[Fsc]: from a fence before the event, by the event, to a fence after a read of a
-        // co-later write, and back.
+        // [Fsc];hb;eco;hb;[Fsc]: from a fence before the event, by the event, to a fence after a co-later write
+        // or a read of it, or to a co-later SC write, and back.
+        if !self.find_targets(graph, later, true) {
+            return true;
+        }
+        self.reached.clear();
+        self.reached.resize(graph.threads().len(), 0);
+        self.work.clear();
         self.reach_fences(graph, event);
-        self.close(graph);
-        let mut reads = later.iter().flat_map(|&write| graph.readers(write, loc));
-        if reads.any(|read| self.contains_fence_above(graph, read)) {
+        if self.close(graph) {
             return false;
         }
-        // ([SC] ∪ [Fsc];hb);(mo ∪ fr): by or from the event to an SC write, or one before a fence,
-        // and back to the event.
-        if is_sc {
-            let id = graph.event(event).id;
-            self.reach(id.thread, id.index + 1);
-            self.close(graph);
+        // ([SC] ∪ [Fsc];hb);(mo ∪ fr): from the event to an SC write, or one before a fence, and back.
+        if !is_sc || !self.find_targets(graph, later, false) {
+            return true;
         }
-        !later
-            .iter()
-            .any(|&write| self.contains_fence_above(graph, write) || self.contains_sc_access(graph, write))
+        self.reach_event(graph, event);
+        !self.close(graph)
     }
 
-    fn close(&mut self, graph: &ExecutionGraph) {
+    /// Finds what closes a cycle if it is psc-before the event that `later` overtakes: SC writes among those, and
+    /// SC fences after them or, with `reads`, after reads of them.
+    fn find_targets(&mut self, graph: &ExecutionGraph, later: &[Ev], reads: bool) -> bool {
+        let found = find_fences_above(graph, later, reads, &mut self.targets);
+        let writes = later.iter().filter(|&&write| is_sc_access(graph, write));
+        writes.fold(found, |_, &write| {
+            let id = graph.event(write).id;
+            let target = &mut self.targets[id.thread.as_usize()];
+            *target = (*target).min(id.index);
+            true
+        })
+    }
+
+    /// Whether a target is reached. Otherwise the closure is complete.
+    fn close(&mut self, graph: &ExecutionGraph) -> bool {
         while let Some((thread, from, to)) = self.work.pop() {
+            // SC events of a thread are in the closure with all later ones that are.
+            if to > self.targets[thread.as_usize()] {
+                return true;
+            }
             for at in from..to {
                 let ev = graph.thread(thread).events()[at as usize];
                 if !ev.is_some() {
@@ -88,6 +106,7 @@ impl Psc {
                 }
             }
         }
+        false
     }
 
     /// psc-predecessors of an SC access. Those in its own thread, and fences, are there already.
@@ -197,23 +216,32 @@ impl Psc {
             self.work.push((thread, from, to));
         }
     }
+}
 
-    fn contains_sc_access(&self, graph: &ExecutionGraph, event: Ev) -> bool {
-        let id = graph.event(event).id;
-        is_sc_access(graph, event) && id.index < self.reached[id.thread.as_usize()]
-    }
-
-    /// Whether an SC fence that an access happens before is in the closure.
-    fn contains_fence_above(&self, graph: &ExecutionGraph, access: Ev) -> bool {
-        (0..graph.threads().len()).any(|thread| {
-            let events = &graph.threads()[thread].events()[..self.reached[thread] as usize];
-            // hb grows along sb: the last one decides.
-            events
-                .iter()
-                .rfind(|&&e| e.is_some() && is_sc_fence(graph, e))
-                .is_some_and(|&fence| graph.clock_covers(HB, fence, access))
+/// Finds, per thread, the index of the first SC fence that one of some writes to a location, or with `reads` a
+/// read of one, happens before. Whether there is any. hb grows along sb: so for all later ones.
+pub(crate) fn find_fences_above(
+    graph: &ExecutionGraph,
+    writes: &[Ev],
+    reads: bool,
+    first: &mut Vec<u32>,
+) -> bool {
+    let is_above = |fence: Ev| {
+        writes.iter().any(|&write| {
+            let mut readers = graph.readers(write, graph.event(write).loc);
+            graph.clock_covers(HB, fence, write)
+                || (reads && readers.any(|read| graph.clock_covers(HB, fence, read)))
         })
-    }
+    };
+    let mut found = false;
+    first.clear();
+    first.extend(graph.threads().iter().map(|thread| {
+        let above = |&ev: &Ev| ev.is_some() && is_sc_fence(graph, ev) && is_above(ev);
+        let at = thread.events().iter().position(above);
+        found |= at.is_some();
+        at.map_or(u32::MAX, |at| at as u32)
+    }));
+    found
 }
 
 /// Writes at even places, the reads of each just after it: eco is less-than.
