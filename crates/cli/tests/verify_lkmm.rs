@@ -210,6 +210,31 @@ fn what_is_not_of_the_kernel_is_refused() {
     assert!(text.contains("program.c:4: a primitive of the Linux kernel"), "{text}");
 }
 
+/// What was published is freed after a grace period: no reader is left.
+#[test]
+fn memory_is_freed_after_a_grace_period() {
+    let program = |wait: &str, publish: &str| {
+        format!(
+            "{HEAD}struct node {{ int data; }};\nstruct node *head;\n\
+             void *p(void *u) {{ struct node *old = rcu_dereference_protected(head, 1);\n\
+               struct node *new = kmalloc(sizeof *new, GFP_KERNEL); WRITE_ONCE(new->data, 2);\n\
+               {publish}; {wait}; kfree(old); return 0; }}\n\
+             void *q(void *u) {{ rcu_read_lock(); struct node *node = rcu_dereference(head);\n\
+               int data = READ_ONCE(node->data); rcu_read_unlock();\n\
+               assert(data == 1 || data == 2); return 0; }}\n\
+             int main(void) {{ head = kzalloc(sizeof *head, GFP_KERNEL); head->data = 1;\n\
+               pthread_t s, t; pthread_create(&s, 0, p, 0); pthread_create(&t, 0, q, 0);\n\
+               pthread_join(s, 0); pthread_join(t, 0); kfree(head); }}\n"
+        )
+    };
+    let publish = "rcu_assign_pointer(head, new)";
+    check(&program("synchronize_rcu()", publish), "lkmm", 0);
+    let text = check(&program("", publish), "lkmm", 1);
+    assert!(text.contains("access to memory that another thread frees"), "{text}");
+    let text = check(&program("synchronize_rcu()", "WRITE_ONCE(head, new)"), "lkmm", 1);
+    assert!(text.contains("assertion") || text.contains("never written"), "{text}");
+}
+
 fn check(program: &str, model: &str, code: i32) -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -3,7 +3,7 @@
 //! Source: the model's own text; `porf-cat` says how it is read. Cost: that of the model's relations over
 //! all events, tens of microseconds for graphs of ten events; for models that have no checker of their own.
 
-use crate::checker::{Checker, Initial};
+use crate::checker::{Checker, Initial, porf};
 use crate::order::Architecture;
 use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView, Model, Outcome};
 use porf_event::{
@@ -27,7 +27,10 @@ impl<'m> Cat<'m> {
     }
 
     fn outcome(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Outcome, Diagnostic> {
-        let events = Events::new(linked, initial, self.dialect);
+        self.judge(linked, &Events::new(linked, initial, self.dialect))
+    }
+
+    fn judge(&mut self, linked: &impl Linked, events: &Events) -> Result<Outcome, Diagnostic> {
         let views: Vec<EventView<'_>> = events
             .list
             .iter()
@@ -65,6 +68,26 @@ impl Checker for Cat<'_> {
         _changed: Ev,
     ) -> Result<bool, Diagnostic> {
         Ok(self.outcome(linked, initial)?.is_consistent())
+    }
+
+    /// Under Linux a grace period too has what it waits for before it.
+    fn happens_before(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Relation, Diagnostic> {
+        let mut order = porf(linked.graph());
+        if self.architecture == Some(Architecture::Lkmm) {
+            let events = Events::new(linked, initial, self.dialect);
+            self.judge(linked, &events)?;
+            let all = || linked.graph().all().filter(|ev| events.numbers[ev.as_usize()] != usize::MAX);
+            for (name, shown) in self.evaluator.shown()? {
+                for (a, b) in all().flat_map(|a| all().map(move |b| (a, b))) {
+                    let (from, to) = (events.numbers[a.as_usize()], events.numbers[b.as_usize()]);
+                    if name == "rcu-fence" && shown.contains(from, to) {
+                        order.insert(a.as_usize(), b.as_usize());
+                    }
+                }
+            }
+        }
+        order.close();
+        Ok(order)
     }
 
     fn flags(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {

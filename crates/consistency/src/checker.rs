@@ -3,8 +3,9 @@
 
 use crate::order::Architecture;
 use porf_cat::Diagnostic;
-use porf_event::Value;
-use porf_graph::{Ev, Linked, Loc};
+use porf_event::{Label, Value};
+use porf_graph::{Ev, ExecutionGraph, Linked, Loc};
+use porf_relation::Relation;
 
 /// The initial contents of a location: its size in bytes and its value.
 pub type Initial<'i> = &'i dyn Fn(Loc) -> (u8, Value);
@@ -35,8 +36,36 @@ pub trait Checker {
         None
     }
 
+    /// What happens before what in a consistent graph, by [`Ev`]: it decides whether memory that comes and goes is
+    /// there. On a machine what is before in (po | rf)+, which may have cycles.
+    fn happens_before(&mut self, linked: &impl Linked, _: Initial<'_>) -> Result<Relation, Diagnostic> {
+        let mut order = porf(linked.graph());
+        order.close();
+        Ok(order)
+    }
+
     /// What the model says of a consistent graph, beside that.
     fn flags(&mut self, _: &impl Linked, _initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
         Ok(Vec::new())
     }
+}
+
+/// po | rf, creation and joining of threads being part of po; of po what is next.
+pub(crate) fn porf(graph: &ExecutionGraph) -> Relation {
+    let mut order = Relation::empty(graph.len());
+    for thread in graph.threads() {
+        let mut last = thread.creator;
+        for &ev in thread.events() {
+            let rf = graph.event(ev).rf;
+            let joined = match graph.event(ev).label {
+                Label::Join { child } => graph.thread_end(child).unwrap_or(Ev::NONE),
+                _ => Ev::NONE,
+            };
+            for before in [last, rf, joined].into_iter().filter(|before| before.is_some()) {
+                order.insert(before.as_usize(), ev.as_usize());
+            }
+            last = ev;
+        }
+    }
+    order
 }

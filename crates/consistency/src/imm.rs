@@ -14,6 +14,7 @@ use crate::order::Architecture;
 use porf_cat::{Diagnostic, Span};
 use porf_event::{FenceMode, Label, ReadMode, WriteMode};
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Need};
+use porf_relation::Relation;
 
 /// A set of events, by position less one.
 pub(crate) type Row = u128;
@@ -69,9 +70,7 @@ impl Checker for Imm {
         if !is_atomic(graph) {
             return Ok(false);
         }
-        self.classify(graph);
-        self.program_order(graph);
-        self.happens_before(graph);
+        self.order(graph);
         self.communication(graph);
         // COHERENCE: irreflexive hb;eco?.
         if (0..self.hb.len()).any(|e| self.hb[e] & (self.eco[e] | 1 << e) != 0) {
@@ -88,11 +87,16 @@ impl Checker for Imm {
         Ok(self.race(linked).map(|_| "undefined".to_string()).into_iter().collect())
     }
 
+    fn happens_before(&mut self, linked: &impl Linked, _: Initial<'_>) -> Result<Relation, Diagnostic> {
+        let graph = linked.graph();
+        self.order(graph);
+        let pairs = (0..self.hb.len()).flat_map(|b| rows(self.hb[b]).map(move |a| (a + 1, b + 1)));
+        Ok(Relation::of(graph.len(), pairs))
+    }
+
     fn race(&mut self, linked: &impl Linked) -> Option<(Ev, Ev)> {
         let graph = linked.graph();
-        self.classify(graph);
-        self.program_order(graph);
-        self.happens_before(graph);
+        self.order(graph);
         let plain = |ev: Ev| match graph.event(ev).label {
             Label::Read { mode, .. } => !mode.is_atomic(),
             Label::Write { mode, .. } => !mode.is_atomic(),
@@ -202,8 +206,15 @@ impl Imm {
         }
     }
 
+    /// po and hb.
+    fn order(&mut self, graph: &ExecutionGraph) {
+        self.classify(graph);
+        self.program_order(graph);
+        self.synchronise(graph);
+    }
+
     /// hb = (po | sw)+, sw = release;rf;([Racq] | [R & atomic];po;[Facq]).
-    fn happens_before(&mut self, graph: &ExecutionGraph) {
+    fn synchronise(&mut self, graph: &ExecutionGraph) {
         self.hb.clear();
         self.hb.extend_from_slice(&self.po);
         let Sets { acquire_reads, acquire_fences, release_writes, release_fences, .. } = self.sets;

@@ -597,8 +597,10 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 continue;
             }
             if self.history.has_allocations()
-                && let Some(error) = memory::check::<M::Hb>(&self.graph, event)
-                && !(error.kind == FaultKind::Uninitialised && self.only_moves(event))
+                && let Some(error) =
+                    memory::check(&self.graph, event, &|a, b| self.graph.clock_covers(M::Hb::HB, b, a))
+                && !(error.kind == FaultKind::Uninitialised
+                    && self.history.only_moves(self.tag_before(event)))
             {
                 let fault = self.history.fault(self.tag_before(event), error.kind, error.message);
                 let execution = self.execution(false);
@@ -614,12 +616,6 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             self.look_for_fault(Tag(self.graph.event(event).tag), visitor)?;
         }
         ControlFlow::Continue(())
-    }
-
-    /// Whether an event is a read that only moves bytes to another place.
-    fn only_moves(&self, read: Ev) -> bool {
-        let place = self.history.state(self.tag_before(read)).place();
-        place.is_some_and(|(function, at)| self.history.interp.program().function(function).is_move(at))
     }
 
     #[inline]

@@ -344,6 +344,12 @@ impl<'p> History<'p> {
         &self.known[tag.node()]
     }
 
+    /// Whether the next event of the thread is a read that only moves bytes to another place.
+    pub fn only_moves(&self, tag: Tag) -> bool {
+        let place = self.state(tag).place();
+        place.is_some_and(|(function, at)| self.interp.program().function(function).is_move(at))
+    }
+
     /// A fault of the thread at `tag`, in the instruction that it is at.
     pub fn fault(&self, tag: Tag, kind: FaultKind, message: String) -> Fault {
         self.fault_in(self.state(tag), kind, message)

@@ -6,7 +6,6 @@
 //!
 //! Cost: O(1) for an access to an object that is never freed, O(events) otherwise.
 
-use porf_consistency::HappensBefore;
 use porf_event::{Access, EventId, Label};
 use porf_graph::{Ev, ExecutionGraph};
 use porf_ir::{FaultKind, layout};
@@ -18,31 +17,38 @@ pub(crate) struct MemoryError {
     pub other: Ev,
 }
 
-/// Looks at an event that is the newest of its thread, with its source or place.
+/// Looks at an event that has its source or place; `before`: whether one event happens before another.
+///
+/// All of an execution is right if this was asked of each event when it was the newest, or of all at the end.
 #[inline]
-pub(crate) fn check<H: HappensBefore>(graph: &ExecutionGraph, event: Ev) -> Option<MemoryError> {
+pub(crate) fn check(
+    graph: &ExecutionGraph,
+    event: Ev,
+    before: &impl Fn(Ev, Ev) -> bool,
+) -> Option<MemoryError> {
     match graph.event(event).label {
         Label::Read { access, .. } | Label::Write { access, .. } => {
             let allocation = layout::allocation(access.location.0)?;
-            check_access::<H>(graph, event, access, allocation)
+            check_access(graph, event, access, allocation, before)
         }
-        Label::Free { location } => check_free::<H>(graph, event, location.0),
+        Label::Free { location } => check_free(graph, event, location.0, before),
         _ => None,
     }
 }
 
-fn check_access<H: HappensBefore>(
+fn check_access(
     graph: &ExecutionGraph,
     event: Ev,
     access: Access,
     allocation: EventId,
+    before: &impl Fn(Ev, Ev) -> bool,
 ) -> Option<MemoryError> {
     let address = access.location.0;
     let Some((made, start, size)) = allocated(graph, allocation) else {
         let message = format!("access through {address:#x}, where nothing was allocated");
         return error(FaultKind::BadAddress, message, Ev::NONE);
     };
-    if !graph.clock_covers(H::HB, event, made) {
+    if !before(made, event) {
         let message = "access to memory whose allocation does not happen before it".to_string();
         return error(FaultKind::BadAddress, message, made);
     }
@@ -52,8 +58,8 @@ fn check_access<H: HappensBefore>(
         let message = format!("access of {bytes} bytes at offset {offset} of an object of {size} bytes");
         return error(FaultKind::OutOfBounds, message, made);
     }
-    if let Some(free) = frees(graph, allocation).next() {
-        let message = if graph.clock_covers(H::HB, event, free) {
+    if let Some(free) = frees(graph, allocation).find(|&free| !before(event, free)) {
+        let message = if before(free, event) {
             "access to memory that was freed"
         } else {
             "access to memory that another thread frees at the same time"
@@ -70,7 +76,12 @@ fn check_access<H: HappensBefore>(
     None
 }
 
-fn check_free<H: HappensBefore>(graph: &ExecutionGraph, event: Ev, address: u64) -> Option<MemoryError> {
+fn check_free(
+    graph: &ExecutionGraph,
+    event: Ev,
+    address: u64,
+    before: &impl Fn(Ev, Ev) -> bool,
+) -> Option<MemoryError> {
     let found = layout::allocation(address).and_then(|allocation| {
         allocated(graph, allocation).map(|(made, start, _)| (allocation, made, start))
     });
@@ -81,7 +92,7 @@ fn check_free<H: HappensBefore>(graph: &ExecutionGraph, event: Ev, address: u64)
         let message = format!("free of an address {} bytes inside an object", address as i64 - start as i64);
         return error(FaultKind::BadFree, message, made);
     }
-    if !graph.clock_covers(H::HB, event, made) {
+    if !before(made, event) {
         let message = "free of memory whose allocation does not happen before it".to_string();
         return error(FaultKind::BadFree, message, made);
     }
@@ -92,7 +103,7 @@ fn check_free<H: HappensBefore>(graph: &ExecutionGraph, event: Ev, address: u64)
         let access = graph.event(*other).label.access();
         access.is_some_and(|access| layout::allocation(access.location.0) == Some(allocation))
     };
-    let unordered = |other: &Ev| !graph.clock_covers(H::HB, event, *other);
+    let unordered = |other: &Ev| !before(*other, event);
     let other = graph.all().filter(touches).find(unordered)?;
     let message = "memory is freed while another thread uses it".to_string();
     error(FaultKind::UseAfterFree, message, other)

@@ -3,6 +3,7 @@
 #ifndef PORF_LKMM_H
 #define PORF_LKMM_H
 #include <stddef.h>
+#include <stdlib.h>
 
 /* What the verifier knows. All but the first two arguments are constants. */
 void __porf_fence(int kind);
@@ -42,6 +43,9 @@ enum { __PORF_NOTHING, __PORF_OLD, __PORF_NEW };
 #define synchronize_rcu() __porf_fence(10)
 #define synchronize_rcu_expedited() __porf_fence(10)
 #define rcu_dereference(p) READ_ONCE(p)
+#define rcu_dereference_check(p, c) READ_ONCE(p)
+#define rcu_dereference_protected(p, c) (p)
+#define rcu_access_pointer(p) READ_ONCE(p)
 #define rcu_assign_pointer(p, v) smp_store_release(&(p), (v))
 #define RCU_INIT_POINTER(p, v) WRITE_ONCE(p, v)
 
@@ -144,4 +148,13 @@ typedef struct { long counter; } atomic_long_t;
 #define atomic_cmpxchg_relaxed(v, o, n) cmpxchg_relaxed(&(v)->counter, o, n)
 #define atomic_cmpxchg_acquire(v, o, n) cmpxchg_acquire(&(v)->counter, o, n)
 #define atomic_cmpxchg_release(v, o, n) cmpxchg_release(&(v)->counter, o, n)
+
+/* Memory: there is always some. */
+typedef unsigned int gfp_t;
+#define GFP_KERNEL ((gfp_t)0)
+#define GFP_ATOMIC ((gfp_t)0)
+#define kmalloc(size, flags) ((void)(flags), malloc(size))
+#define kzalloc(size, flags) ((void)(flags), calloc(1, size))
+#define kfree(p) free((void *)(p))
+
 #endif

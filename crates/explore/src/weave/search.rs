@@ -5,13 +5,15 @@ use crate::engine::{Frame, Kind, REVISIT, WATCH};
 use crate::error::Error;
 use crate::history::{Created, History, Next, Ready, Tag};
 use crate::known::Tracking;
+use crate::memory;
 use crate::prefix::Prefix;
 use crate::schedule::{Schedule, join_is_ready, tag_of};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
 use porf_consistency::{Architecture, Checker};
 use porf_event::{EventId, FenceMode, Label, RmwKind, ThreadId, Value};
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Links, Loc, Partial};
-use porf_interp::Interpreter;
+use porf_interp::{FaultKind, Interpreter};
+use porf_ir::layout;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -169,11 +171,6 @@ impl<'p, C: Checker> Weaver<'p, C> {
                     self.choices.extend((0..options).rev());
                     Kind::Choice
                 }
-                Label::Alloc { .. } | Label::Free { .. } => {
-                    return Err(Error::Unsupported(
-                        "allocated memory, in the search with dependency prefixes".into(),
-                    ));
-                }
                 Label::Create { .. } => {
                     let index = self.partial.settled(thread);
                     let child = self.history.created_id(thread, index)?;
@@ -288,7 +285,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
         if !self.shown.insert(CanonicalKey::of(&self.partial.graph, true)) {
             return Ok(ControlFlow::Continue(()));
         }
-        if self.look_for_faults(visitor).is_break() {
+        if self.check_memory(visitor)?.is_break() || self.look_for_faults(visitor).is_break() {
             return Ok(ControlFlow::Break(()));
         }
         let graph = &self.partial.graph;
@@ -312,6 +309,39 @@ impl<'p, C: Checker> Weaver<'p, C> {
             let for_ever = awaited.is_some_and(|reads| reads.into_iter().all(newest));
             Ok(visitor.visit(Visit::Blocked(&self.execution(for_ever, &[]))))
         }
+    }
+
+    /// Looks at every access to allocated memory: no thread can move, and there are no holes.
+    fn check_memory(&mut self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
+        let graph = &self.partial.graph;
+        let concerned = |label: Label| match label {
+            Label::Free { .. } => true,
+            _ => label.access().is_some_and(|access| layout::allocation(access.location.0).is_some()),
+        };
+        if !self.history.has_allocations() || !graph.all().any(|ev| concerned(graph.event(ev).label)) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let Weaver { checker, partial, history, .. } = self;
+        let cells = history.cells();
+        let initial = |loc: Loc| (cells[loc.as_usize()].size, cells[loc.as_usize()].initial);
+        let hb = checker.happens_before(partial, &initial).map_err(diagnosed)?;
+        let before = |a: Ev, b: Ev| hb.contains(a.as_usize(), b.as_usize());
+        // Of an access and what frees its memory, the access is what is wrong.
+        let graph = &self.partial.graph;
+        let is_free = |ev: &Ev| matches!(graph.event(*ev).label, Label::Free { .. });
+        for event in graph.all().filter(|ev| !is_free(ev)).chain(graph.all().filter(is_free)) {
+            let tag = Tag(self.partial.links(event).before);
+            if let Some(error) = memory::check(graph, event, &before)
+                && !(error.kind == FaultKind::Uninitialised && self.history.only_moves(tag))
+            {
+                let fault = self.history.fault(tag, error.kind, error.message);
+                let execution = self.execution(false, &[]);
+                if visitor.visit(Visit::Memory(&execution, &fault, event, error.other)).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// A thread ended before events that it should have come to: that is no execution.
