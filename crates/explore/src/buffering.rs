@@ -2,16 +2,22 @@
 //!
 //! The main search builds executions in which po | rf has no cycle. Models that do not keep program order
 //! allow others: a write may be read by a read that is before it in po | rf, unless it depends on that read
-//! or is ordered after it. When such a write comes, the search takes note; if it never does, there is no
-//! such execution. Otherwise the search with dependency prefixes ([`weave`](crate::weave)) goes through the
-//! program once more, for the executions with cycles only. Why that is enough is told in `docs/hardware.md`.
+//! or is ordered after it. When such a write comes, the search cuts out what the two hang on
+//! ([`seed`](crate::seed)); if it never does, there is no such execution. Otherwise the search with dependency
+//! prefixes ([`weave`](crate::weave)) goes on from there, or, where that cannot be told, through the whole program.
+//! Why that is enough is told in `docs/hardware.md`.
 
 use crate::history::{History, Tag};
 use crate::prefix::{Below, Covered, Ordered, Prefix};
+use crate::seed::Seeds;
 use crate::visit::{Statistics, Visit, Visitor};
+use crate::weave::is_split;
 use porf_consistency::{Architecture, HappensBefore, MemoryModel};
 use porf_event::Label;
-use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Need};
+use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Linked, Loc, Need};
+use smallvec::SmallVec;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -68,6 +74,9 @@ pub(crate) fn tag_before(graph: &ExecutionGraph, event: Ev) -> Tag {
 
 /// Looks for writes that could be read by something before them.
 pub(crate) struct Detector<M> {
+    /// Where executions with cycles begin.
+    pub seeds: Seeds,
+    /// There may be more of them than those tell.
     pub found: bool,
     prefix: Prefix,
     model: PhantomData<M>,
@@ -109,7 +118,7 @@ fn find_below<'h>(
 
 impl<M: MemoryModel> Detector<M> {
     pub fn new() -> Detector<M> {
-        Detector { found: false, prefix: Prefix::default(), model: PhantomData }
+        Detector { seeds: Seeds::default(), found: false, prefix: Prefix::default(), model: PhantomData }
     }
 
     /// Looks at a write that has just been added.
@@ -129,6 +138,7 @@ impl<M: MemoryModel> Detector<M> {
         let graph = live.graph;
         let chain = chain(graph, write);
         let mut marked = false;
+        let mut seeds: SmallVec<[Ev; 4]> = SmallVec::new();
         for read in reads(graph, graph.event(write).loc) {
             if is_candidate::<M>(graph, read, write)
                 && !is_in(graph, &chain, read)
@@ -138,14 +148,31 @@ impl<M: MemoryModel> Detector<M> {
                     self.prefix.mark(live, M::ARCHITECTURE, write);
                     marked = true;
                 }
-                if !self.prefix.below[read.as_usize()]
-                    || self.prefix.is_doubtful(live, M::ARCHITECTURE, write, read)
-                {
+                if !self.prefix.below[read.as_usize()] {
+                    seeds.push(read);
+                } else if self.prefix.is_doubtful(live, M::ARCHITECTURE, write, read) {
                     self.found = true;
                     return;
                 }
             }
         }
+        for read in seeds {
+            self.prefix.mark_with(live, M::ARCHITECTURE, write, read);
+            // What the second search refuses is left to it.
+            let kept = |ev: Ev| self.prefix.below[ev.as_usize()] && graph.event(ev).label.is_write();
+            let refused = self.prefix.split
+                || (architecture == Architecture::Armv8
+                    && graph.all().any(|ev| kept(ev) && is_split(graph, ev)));
+            if refused || !self.seeds.add(live, &self.prefix, write, read) {
+                self.found = true;
+                return;
+            }
+        }
+    }
+
+    /// Whether there may be executions with cycles in po | rf.
+    pub fn is_found(&self) -> bool {
+        self.found || !self.seeds.list.is_empty()
     }
 }
 
@@ -226,32 +253,31 @@ fn is_candidate<M: MemoryModel>(graph: &ExecutionGraph, read: Ev, write: Ev) -> 
         && (M::Hb::HB == ExecutionGraph::PORF || !graph.clock_covers(M::Hb::HB, write, read))
 }
 
-/// Shows only executions in which po | rf has a cycle.
+/// Shows only executions in which po | rf has a cycle, and none that was shown before.
 pub(crate) struct Cyclic<'v, V> {
     visitor: &'v mut V,
     /// Shows the others too.
     pub all: bool,
-    /// How much was there, and how much of it has been shown before.
-    pub seen: u64,
-    before: u64,
+    /// What was shown, by a hash of its key.
+    pub shown: HashSet<u64>,
     /// Of what was shown now.
     pub statistics: Statistics,
 }
 
 impl<'v, V: Visitor> Cyclic<'v, V> {
-    pub fn new(visitor: &'v mut V, before: u64) -> Self {
-        Cyclic { visitor, all: false, seen: 0, before, statistics: Statistics::default() }
+    pub fn new(visitor: &'v mut V, shown: HashSet<u64>) -> Self {
+        Cyclic { visitor, all: false, shown, statistics: Statistics::default() }
     }
 }
 
 impl<V: Visitor> Visitor for Cyclic<'_, V> {
     fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
         let working = matches!(visit, Visit::Working(_));
-        if !working && !self.all && !has_cycle(visit.execution().graph) {
+        let graph = visit.execution().graph;
+        if !working && !self.all && !has_cycle(graph) {
             return ControlFlow::Continue(());
         }
-        self.seen += u64::from(!working);
-        if self.seen < self.before || (!working && self.seen == self.before) {
+        if matches!(visit, Visit::Complete(_) | Visit::Blocked(_)) && !self.shown.insert(hash(graph)) {
             return ControlFlow::Continue(());
         }
         match visit {
@@ -261,6 +287,13 @@ impl<V: Visitor> Visitor for Cyclic<'_, V> {
         }
         self.visitor.visit(visit)
     }
+}
+
+/// The same for the same execution, also in another run.
+fn hash(graph: &ExecutionGraph) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    CanonicalKey::of(graph, true).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether po | rf, with creation and joining of threads, has a cycle.

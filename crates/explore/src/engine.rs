@@ -23,6 +23,7 @@ use crate::known::Tracking;
 use crate::memory;
 use crate::mixed;
 use crate::schedule::{Schedule, tag_of};
+use crate::seed::Sown;
 use crate::visit::{Execution, Statistics, Visit, Visitor};
 use porf_consistency::{Architecture, HappensBefore, MemoryModel, race};
 use porf_event::{BlockReason, Label, ThreadId, Value};
@@ -132,6 +133,11 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         self.reset_graph();
     }
 
+    /// What is left for the search with dependency prefixes.
+    pub fn sown(self) -> Sown<'p> {
+        Sown { seeds: self.detector.seeds.list, history: self.history, roots: self.roots }
+    }
+
     /// Makes the graph the empty one.
     pub fn reset_graph(&mut self) {
         self.graph = ExecutionGraph::new(M::Hb::CLOCKS);
@@ -173,7 +179,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     fn prune(&mut self) {
         let graphs = self.waiting.iter().chain([&self.graph]);
         let tags = graphs.flat_map(|graph| graph.all().map(|event| Tag(graph.event(event).tag)));
-        self.history.prune(tags.chain(self.roots.iter().copied()));
+        self.history.prune(tags.chain(self.roots.iter().copied()).chain(self.detector.seeds.tags()));
     }
 
     /// Adds events, each with its first choice, until no thread can move or a choice fails.

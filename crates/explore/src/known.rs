@@ -120,9 +120,11 @@ impl History<'_> {
 
     /// Tells the next event of the thread from all others of it.
     pub fn site(&self, tag: Tag) -> u64 {
-        let known = &self.hangs(tag).site;
-        let site = known.get().unwrap_or_else(|| self.state(tag).site());
-        known.set(Some(site));
+        let hangs = self.hangs(tag);
+        // Loops are counted where dependencies are tracked.
+        let find = || hangs.state.as_ref().unwrap_or_else(|| self.state(tag)).site();
+        let site = hangs.site.get().unwrap_or_else(find);
+        hangs.site.set(Some(site));
         site
     }
 

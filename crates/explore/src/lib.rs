@@ -18,6 +18,7 @@ mod model;
 mod parallel;
 mod prefix;
 mod schedule;
+mod seed;
 mod stuck;
 mod task;
 mod visit;
@@ -38,7 +39,9 @@ use porf_consistency::{
 use porf_event::{Dialect, FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_interp::Interpreter;
 use porf_ir::{Instr, Program};
+use seed::Sown;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,10 +76,10 @@ pub struct Rest {
     pub tasks: Vec<Task>,
     /// Which event created which thread: the numbers are part of what threads have seen.
     created: Vec<(u16, u32)>,
-    /// Executions with cycles in po | rf are to be searched for when there are no tasks any more; so many
-    /// things were already shown there.
+    /// Executions with cycles in po | rf are to be searched for when there are no tasks any more; hashes of those
+    /// that were already shown.
     #[serde(default)]
-    cycles: Option<u64>,
+    cycles: Option<Vec<u64>>,
 }
 
 impl Rest {
@@ -94,31 +97,33 @@ pub fn explore(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
-    struct Alone<'o, V>(&'o mut V);
+    struct Alone<'o, V>(Model, &'o mut V);
     impl<V: Visitor> Search for Alone<'_, V> {
-        type Output = (Statistics, bool);
+        type Output = Statistics;
         fn run<M: MemoryModel + Default>(
             self,
             program: &Program,
             options: &Options,
         ) -> Result<Self::Output, Error> {
+            let Alone(model, visitor) = self;
             let created = history::Created::default();
             let mut engine = engine::Engine::<M>::new(program, options, created)?;
-            let ended = engine.run(self.0)?;
-            Ok((engine.statistics, engine.detector.found && ended.is_continue()))
+            let ended = engine.run(visitor)?;
+            let mut statistics = engine.statistics;
+            if ended.is_continue() && engine.detector.is_found() {
+                let sown = if engine.detector.found { None } else { Some(vec![engine.sown()]) };
+                let mut cyclic = buffering::Cyclic::new(visitor, HashSet::new());
+                let _ = weave_model(program, model, options, sown, &mut cyclic)?;
+                statistics.add(&cyclic.statistics);
+                statistics.buffering = true;
+            }
+            Ok(statistics)
         }
     }
     if needs_weaving(model, equivalence) {
-        return weave_model(program, model, options, visitor).map(|(statistics, _)| statistics);
+        return weave_model(program, model, options, None, visitor).map(|(statistics, _)| statistics);
     }
-    let (mut statistics, buffering) = dispatch(program, model, equivalence, options, Alone(visitor))?;
-    if buffering {
-        let mut cyclic = buffering::Cyclic::new(visitor, 0);
-        let _ = weave_model(program, model, options, &mut cyclic)?;
-        statistics.add(&cyclic.statistics);
-        statistics.buffering = true;
-    }
-    Ok(statistics)
+    dispatch(program, model, equivalence, options, Alone(model, visitor))
 }
 
 /// Explores every execution of `program` that a cat model allows, up to events, rf and co.
@@ -144,7 +149,7 @@ pub fn explore_cat(
     if architecture.is_none() && !keeps_po {
         return Err(Error::Unsupported("a model that does not say `acyclic po | rf`".into()));
     }
-    weave(program, Cat::new(model, program.dialect, architecture), options, visitor)
+    weave(program, Cat::new(model, program.dialect, architecture), options, None, visitor)
         .map(|(statistics, _)| statistics)
 }
 
@@ -162,28 +167,30 @@ fn check_dialect(program: &Program, model: Model) -> Result<(), Error> {
     Err(Error::Unsupported(format!("a program in {from} under {model}: compile it to {to} first")))
 }
 
-/// The search for a model that does not keep program order.
-fn weave_model(
-    program: &Program,
+/// The search for a model that does not keep program order: through all executions, or those with some seeds.
+fn weave_model<'p>(
+    program: &'p Program,
     model: Model,
     options: &Options,
+    sown: Option<Vec<Sown<'p>>>,
     visitor: &mut impl Visitor,
 ) -> Result<(Statistics, ControlFlow<()>), Error> {
     check_dialect(program, model)?;
     match model {
-        Model::Imm => return weave(program, Imm::default(), options, visitor),
-        Model::Armv8 => return weave(program, Whole::<Armv8>::default(), options, visitor),
-        Model::Riscv => return weave(program, Whole::<Riscv>::default(), options, visitor),
+        Model::Imm => return weave(program, Imm::default(), options, sown, visitor),
+        Model::Armv8 => return weave(program, Whole::<Armv8>::default(), options, sown, visitor),
+        Model::Riscv => return weave(program, Whole::<Riscv>::default(), options, sown, visitor),
         _ => {}
     }
     let cat = porf_cat::Model::builtin(model.name()).unwrap_or_else(|| unreachable!("it is shipped"));
-    weave(program, Cat::new(&cat, program.dialect, model.architecture()), options, visitor)
+    weave(program, Cat::new(&cat, program.dialect, model.architecture()), options, sown, visitor)
 }
 
-fn weave(
-    program: &Program,
-    checker: impl Checker,
+fn weave<'p>(
+    program: &'p Program,
+    mut checker: impl Checker,
     options: &Options,
+    sown: Option<Vec<Sown<'p>>>,
     visitor: &mut impl Visitor,
 ) -> Result<(Statistics, ControlFlow<()>), Error> {
     if checker.architecture().is_some() && weave::has_implicit_flow(program) {
@@ -198,6 +205,19 @@ fn weave(
         return Err(Error::Unsupported(
             "accesses inside of an `if` and after it, where the `if` ends control dependencies".into(),
         ));
+    }
+    let mut statistics = Statistics::default();
+    if let Some(sown) = sown {
+        for part in sown {
+            let mut weaver = weave::Weaver::from_seeds(part, checker, options.schedule);
+            let ended = weaver.run_seeds(visitor)?;
+            statistics.add(&weaver.statistics);
+            if ended.is_break() {
+                return Ok((statistics, ended));
+            }
+            checker = weaver.checker;
+        }
+        return Ok((statistics, ControlFlow::Continue(())));
     }
     let interp = Interpreter::new(program).unroll(options.unroll);
     let mut weaver = weave::Weaver::new(interp, checker, options.schedule, options.memory)?;
@@ -215,47 +235,66 @@ pub fn explore_parallel<V: Visitor + Send>(
     mut visitors: Vec<V>,
     from: Option<Rest>,
 ) -> Result<(Statistics, Rest), Error> {
-    struct Together<'o, V>(&'o mut [V], Option<Rest>);
+    struct Together<'o, V>(Model, &'o mut [V], Option<Rest>);
     impl<V: Visitor + Send> Search for Together<'_, V> {
-        type Output = (Statistics, Rest, bool);
+        type Output = (Statistics, Rest);
         fn run<M: MemoryModel + Default>(
             self,
             program: &Program,
             options: &Options,
         ) -> Result<Self::Output, Error> {
-            let (tasks, created, mut cycles) = match self.1 {
-                Some(rest) if rest.tasks.is_empty() => return Ok((Statistics::default(), rest, false)),
-                Some(rest) => {
-                    let created = history::Created::from_list(program.threads.len(), &rest.created);
-                    (rest.tasks, created, rest.cycles)
+            let Together(model, visitors, from) = self;
+            let (mut statistics, mut sown) = (Statistics::default(), None);
+            let mut rest = match from {
+                Some(from) if from.tasks.is_empty() => from,
+                from => {
+                    let from = from.unwrap_or_default();
+                    let created = history::Created::from_list(program.threads.len(), &from.created);
+                    let outcome = parallel::run::<M, V>(program, options, from.tasks, &created, visitors)?;
+                    // Where executions with cycles begin is not part of what is left.
+                    sown = outcome.sown.filter(|_| from.cycles.is_none());
+                    let cycles = from.cycles.or(outcome.buffering.then(Vec::new));
+                    statistics = outcome.statistics;
+                    let rest = Rest { tasks: outcome.tasks, created: created.list(), cycles };
+                    if outcome.broken {
+                        return Ok((statistics, rest));
+                    }
+                    rest
                 }
-                None => (Vec::new(), history::Created::default(), None),
             };
-            let outcome = parallel::run::<M, V>(program, options, tasks, &created, self.0)?;
-            if outcome.buffering {
-                cycles = cycles.or(Some(0));
-            }
-            let rest = Rest { tasks: outcome.tasks, created: created.list(), cycles };
-            Ok((outcome.statistics, rest, outcome.broken))
+            finish(program, model, options, sown, visitors, &mut statistics, &mut rest)?;
+            Ok((statistics, rest))
         }
     }
-    let (mut statistics, mut rest, broken) = if needs_weaving(model, equivalence) {
-        (Statistics::default(), from.unwrap_or(Rest { cycles: Some(0), ..Rest::default() }), false)
-    } else {
-        dispatch(program, model, equivalence, options, Together(&mut visitors, from))?
-    };
-    // One worker does the rest: graphs with holes are not cut into tasks.
-    if let (Some(seen), true, false, Some(visitor)) =
-        (rest.cycles, rest.tasks.is_empty(), broken, visitors.first_mut())
-    {
-        let mut cyclic = buffering::Cyclic::new(visitor, seen);
-        cyclic.all = needs_weaving(model, equivalence);
-        let (_, ended) = weave_model(program, model, options, &mut cyclic)?;
-        statistics.add(&cyclic.statistics);
-        statistics.buffering = true;
-        rest.cycles = ended.is_break().then_some(cyclic.seen);
+    if needs_weaving(model, equivalence) {
+        let mut statistics = Statistics::default();
+        let mut rest = from.unwrap_or(Rest { cycles: Some(Vec::new()), ..Rest::default() });
+        finish(program, model, options, None, &mut visitors, &mut statistics, &mut rest)?;
+        return Ok((statistics, rest));
     }
-    Ok((statistics, rest))
+    dispatch(program, model, equivalence, options, Together(model, &mut visitors, from))
+}
+
+/// Searches for executions with cycles, if there may be some and nothing else is left to do. One worker does
+/// that: graphs with holes are not cut into tasks.
+fn finish<'p, V: Visitor>(
+    program: &'p Program,
+    model: Model,
+    options: &Options,
+    sown: Option<Vec<Sown<'p>>>,
+    visitors: &mut [V],
+    statistics: &mut Statistics,
+    rest: &mut Rest,
+) -> Result<(), Error> {
+    let Some(visitor) = visitors.first_mut().filter(|_| rest.tasks.is_empty()) else { return Ok(()) };
+    let Some(shown) = rest.cycles.take() else { return Ok(()) };
+    let mut cyclic = buffering::Cyclic::new(visitor, shown.into_iter().collect());
+    cyclic.all = needs_weaving(model, Equivalence::Mo);
+    let (_, ended) = weave_model(program, model, options, sown, &mut cyclic)?;
+    statistics.add(&cyclic.statistics);
+    statistics.buffering = true;
+    rest.cycles = ended.is_break().then(|| cyclic.shown.into_iter().collect());
+    Ok(())
 }
 
 /// Shows a visitor once more what is wrong in the graph of an [`Execution`], which the search that

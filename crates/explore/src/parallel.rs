@@ -8,6 +8,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::Created;
+use crate::seed::Sown;
 use crate::task::Task;
 use crate::visit::{Visit, Visitor};
 use crate::{Options, Statistics};
@@ -26,18 +27,20 @@ struct Shared {
     stop: AtomicBool,
     /// A visitor has seen enough.
     broken: AtomicBool,
-    /// A worker has come across load buffering.
+    /// A worker has come across load buffering, and does not know where all of it begins.
     buffering: AtomicBool,
 }
 
 /// What came of it.
-pub(crate) struct Outcome {
+pub(crate) struct Outcome<'p> {
     pub statistics: Statistics,
     /// What is left if a visitor broke off.
     pub tasks: Vec<Task>,
     pub broken: bool,
     /// There may be executions with cycles in po | rf, which this search does not build.
     pub buffering: bool,
+    /// Where these begin; `None` if that is not known of all.
+    pub sown: Option<Vec<Sown<'p>>>,
 }
 
 struct Queue {
@@ -47,13 +50,13 @@ struct Queue {
 }
 
 /// Searches all of `tasks` (the whole program if there are none).
-pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
-    program: &Program,
+pub(crate) fn run<'p, M: MemoryModel + Default, V: Visitor + Send>(
+    program: &'p Program,
     options: &Options,
     tasks: Vec<Task>,
     created: &Created,
     visitors: &mut [V],
-) -> Result<Outcome, Error> {
+) -> Result<Outcome<'p>, Error> {
     let fresh = tasks.is_empty();
     let jobs = visitors.len();
     let shared = Shared {
@@ -66,6 +69,7 @@ pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
     };
     let mut total = Statistics::default();
     let mut rest = Vec::new();
+    let mut sown = Vec::new();
     std::thread::scope(|scope| {
         let shared = &shared;
         let workers: Vec<_> = visitors
@@ -78,15 +82,17 @@ pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
                     let result = work::<M, V>(program, options, created, visitor, shared, first, jobs);
                     result.unwrap_or_else(|error| {
                         shared.give_up(Some(error));
-                        (Statistics::default(), Vec::new())
+                        (Statistics::default(), Vec::new(), None)
                     })
                 })
             })
             .collect();
         for worker in workers {
-            let (statistics, tasks) = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let (statistics, tasks, seeds) =
+                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             total.add(&statistics);
             rest.extend(tasks);
+            sown.extend(seeds);
         }
     });
     let queue = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -97,27 +103,31 @@ pub(crate) fn run<M: MemoryModel + Default, V: Visitor + Send>(
             statistics: total,
             tasks: rest,
             broken: shared.broken.into_inner(),
-            buffering: shared.buffering.into_inner(),
+            buffering: shared.buffering.load(Ordering::Relaxed) || !sown.is_empty(),
+            sown: (!shared.buffering.into_inner()).then_some(sown),
         }),
     }
 }
 
-fn work<M: MemoryModel + Default, V: Visitor>(
-    program: &Program,
+/// What one worker did, what it leaves, and the seeds that it came across.
+type Work<'p> = (Statistics, Vec<Task>, Option<Sown<'p>>);
+
+fn work<'p, M: MemoryModel + Default, V: Visitor>(
+    program: &'p Program,
     options: &Options,
     created: &Created,
     visitor: &mut V,
     shared: &Shared,
     first: bool,
     jobs: usize,
-) -> Result<(Statistics, Vec<Task>), Error> {
+) -> Result<Work<'p>, Error> {
     let mut engine = Engine::<M>::new(program, options, created.clone())?;
     let mut has_work = first;
     loop {
         if !has_work {
             match shared.take(jobs) {
                 Some(task) => engine.load(&task)?,
-                None => return Ok((engine.statistics, Vec::new())),
+                None => return Ok(done(engine, Vec::new())),
             }
         }
         has_work = false;
@@ -144,7 +154,8 @@ fn work<M: MemoryModel + Default, V: Visitor>(
             match ended {
                 ControlFlow::Continue(()) => break,
                 ControlFlow::Break(()) if shared.stop.load(Ordering::Relaxed) => {
-                    return Ok((engine.statistics, engine.take_tasks()));
+                    let tasks = engine.take_tasks();
+                    return Ok(done(engine, tasks));
                 }
                 ControlFlow::Break(()) => {
                     if let Some(task) = engine.split_half() {
@@ -154,6 +165,12 @@ fn work<M: MemoryModel + Default, V: Visitor>(
             }
         }
     }
+}
+
+fn done<M: MemoryModel>(engine: Engine<'_, M>, tasks: Vec<Task>) -> Work<'_> {
+    let statistics = engine.statistics;
+    let sown = engine.sown();
+    (statistics, tasks, (!sown.seeds.is_empty()).then_some(sown))
 }
 
 /// Lets the others go if a worker panics.

@@ -46,7 +46,20 @@ impl Prefix {
     /// The write of a read-modify-write belongs to its read, unless it needs more than is there: another
     /// read-modify-write could not know that the source is taken.
     pub fn mark(&mut self, linked: &impl Ordered, architecture: Option<Architecture>, event: Ev) {
-        self.mark_all(linked, architecture, event, true);
+        self.mark_all(linked, architecture, event, Ev::NONE, true);
+    }
+
+    /// Marks everything below `event`, and below `read` but for what that reads, and these two themselves. The
+    /// write of a read-modify-write that `read` belongs to is left out.
+    pub fn mark_with(
+        &mut self,
+        linked: &impl Ordered,
+        architecture: Option<Architecture>,
+        event: Ev,
+        read: Ev,
+    ) {
+        self.mark_all(linked, architecture, event, read, true);
+        self.below[event.as_usize()] = true;
     }
 
     /// Whether `read` is below `event` only because a thread reads its own write early (that of a
@@ -63,19 +76,21 @@ impl Prefix {
         if orders || !self.early || !self.below[read.as_usize()] {
             return false;
         }
-        self.mark_all(linked, architecture, event, false);
+        self.mark_all(linked, architecture, event, Ev::NONE, false);
         let doubtful = !self.below[read.as_usize()];
-        self.mark_all(linked, architecture, event, true);
+        self.mark_all(linked, architecture, event, Ev::NONE, true);
         doubtful
     }
 
     /// `early`: the read of a read-modify-write belongs to its write even if that is only passed on, and
-    /// what a read that is only ordered before takes from its own thread belongs to it.
+    /// what a read that is only ordered before takes from its own thread belongs to it. `open`: a read that counts
+    /// as if it had no source, if there is one.
     fn mark_all(
         &mut self,
         linked: &impl Ordered,
         architecture: Option<Architecture>,
         event: Ev,
+        open: Ev,
         early: bool,
     ) {
         let Prefix { marks, work, below, early: seen, split } = self;
@@ -86,9 +101,14 @@ impl Prefix {
         marks[event.as_usize()] = NEEDED | ORDERED;
         work.clear();
         work.push((event, NEEDED | ORDERED));
+        if open.is_some() {
+            marks[open.as_usize()] = NEEDED | ORDERED;
+            work.push((open, NEEDED | ORDERED));
+        }
         let mut pairs = false;
         while let Some((top, new)) = work.pop() {
-            pairs |= graph.event(top).label.is_read() && graph.event(top).label.rmw().is_pair();
+            let is_pair = graph.event(top).label.is_read() && graph.event(top).label.rmw().is_pair();
+            pairs |= is_pair && top != open;
             let mut mark = |need: Ev, kind: u8| {
                 let before = marks[need.as_usize()];
                 let more = kind & !before != 0 && !(kind == VALUE && before & NEEDED != 0);
@@ -106,9 +126,9 @@ impl Prefix {
             let imm = architecture == Some(Architecture::Imm);
             let linux = architecture == Some(Architecture::Lkmm);
             if new & VALUE != 0 || (linux && top == event && !is_marked(graph.event(top))) {
-                needs(linked, architecture, top, &mut |need, _, _| mark(need, VALUE));
+                needs(linked, architecture, top, top != open, &mut |need, _, _| mark(need, VALUE));
             } else if new & NEEDED != 0 {
-                needs(linked, architecture, top, &mut |need, kind, is_compared| {
+                needs(linked, architecture, top, top != open, &mut |need, kind, is_compared| {
                     *seen |= is_compared && !imm;
                     if early || imm || !is_compared {
                         mark(need, kind);
@@ -118,9 +138,9 @@ impl Prefix {
             if new & ORDERED != 0 {
                 // IMM: what only orders need not be what it is.
                 let only_orders = |need: Ev| imm && graph.event(need).label.is_read();
-                if only_orders(top) && is_internal(graph, top) {
+                if only_orders(top) && top != open && is_internal(graph, top) {
                     *seen = true;
-                } else if only_orders(top) && graph.rf(top).is_some() {
+                } else if only_orders(top) && top != open && graph.rf(top).is_some() {
                     mark(graph.rf(top), NEEDED | ORDERED);
                 }
                 let found = &mut |need| {
@@ -135,11 +155,12 @@ impl Prefix {
         while std::mem::take(&mut pairs) {
             for write in graph.all() {
                 let pair = graph.event(write).pair;
-                if !pair.is_some() || marks[write.as_usize()] != 0 || marks[pair.as_usize()] == 0 {
+                let is_open = !pair.is_some() || pair == open;
+                if is_open || marks[write.as_usize()] != 0 || marks[pair.as_usize()] == 0 {
                     continue;
                 }
                 let mut all = true;
-                needs(linked, architecture, write, &mut |need, _, _| {
+                needs(linked, architecture, write, true, &mut |need, _, _| {
                     all &= need == Ev::INIT || marks[need.as_usize()] != 0;
                 });
                 if all {
@@ -151,6 +172,7 @@ impl Prefix {
         *split = graph.all().any(|write| {
             let event = graph.event(write);
             event.pair.is_some()
+                && event.pair != open
                 && event.label.rmw() != RmwKind::Exclusive
                 && marks[write.as_usize()] == 0
                 && marks[event.pair.as_usize()] != 0
@@ -202,7 +224,7 @@ impl Below {
         };
         let only_orders = |need: Ev| architecture == Architecture::Imm && graph.event(need).label.is_read();
         let mut full = Covered::default();
-        needs(linked, Some(architecture), event, &mut |need, _, is_compared| {
+        needs(linked, Some(architecture), event, true, &mut |need, _, is_compared| {
             if is_own(need) && (architecture == Architecture::Imm || !is_compared) {
                 full.add(graph.event(need).id.index, &below(need).full);
             }
@@ -261,16 +283,17 @@ fn po_before(graph: &ExecutionGraph, event: Ev) -> &[Ev] {
 }
 
 /// What an event needs to be what it is; whether it is only compared with it, by a compare-and-swap, which
-/// no machine orders and which does not change what the event reads.
+/// no machine orders and which does not change what the event reads. `source`: what it reads is among that.
 fn needs(
     linked: &impl Linked,
     architecture: Option<Architecture>,
     event: Ev,
+    source: bool,
     found: &mut impl FnMut(Ev, u8, bool),
 ) {
     let graph = linked.graph();
     let this = graph.event(event);
-    if this.rf.is_some() {
+    if source && this.rf.is_some() {
         let source = graph.event(this.rf);
         // On RISC-V nobody reads early from an atomic operation.
         let early = source.id.thread == this.id.thread

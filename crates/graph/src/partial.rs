@@ -43,6 +43,13 @@ impl Default for Partial {
 }
 
 impl Partial {
+    /// A whole execution: no thread has holes.
+    pub fn whole(graph: &ExecutionGraph, links: impl FnMut(Ev) -> Links) -> Partial {
+        let settled = graph.threads.iter().map(|thread| thread.events.len() as u32).collect();
+        let links = std::iter::once(Links::default()).chain(graph.all().map(links)).collect();
+        Partial { graph: graph.clone(), links, settled }
+    }
+
     pub fn add_thread(&mut self, thread: ThreadId, creator: Ev, tag: u32) {
         self.graph.add_thread(thread, creator, tag);
         self.settled.resize(self.graph.threads.len(), 0);

@@ -4,7 +4,7 @@ use super::Weaver;
 use crate::error::Error;
 use porf_consistency::Checker;
 use porf_event::{EventId, Label};
-use porf_graph::{Ev, Partial};
+use porf_graph::{Ev, ExecutionGraph, Partial};
 
 impl<C: Checker> Weaver<'_, C> {
     /// Gives an event a choice. Whether the graph is consistent then.
@@ -54,8 +54,7 @@ pub(super) fn places(partial: &Partial, write: Ev) -> Vec<u32> {
 
 /// Whether a thread writes a location between its load-linked and its store-conditional: on Arm others may then
 /// write there too, though not if that write is missing, and a part of a consistent graph need not be so.
-pub(super) fn is_split(partial: &Partial, write: Ev) -> bool {
-    let graph = &partial.graph;
+pub(crate) fn is_split(graph: &ExecutionGraph, write: Ev) -> bool {
     let this = graph.event(write);
     let events = graph.thread(this.id.thread).events();
     let writes = |ev: &Ev| graph.event(*ev).label.is_write() && graph.event(*ev).loc == this.loc;

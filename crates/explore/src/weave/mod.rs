@@ -17,6 +17,9 @@
 //! the thread does next; it is recognised by its site. A thread may end before it comes to such an event
 //! (a blocked assumption): then the graph is no execution, and is not shown.
 //!
+//! After the main search it begins not with the empty graph but with each [`seed`](crate::seed) in turn, of which
+//! nothing is revisited: it then goes through executions with cycles in po ∪ rf and no others.
+//!
 //! Limits: executions in which (rf ∪ addr ∪ data ∪ ctrl ∪ rmw)+ has a cycle, values out of thin air, are
 //! not found.
 //! Cost: one question to the model for every choice; memory for every graph that a revisit leads to.
@@ -26,5 +29,6 @@ mod forward;
 mod implicit;
 mod search;
 
+pub(crate) use choices::is_split;
 pub(crate) use implicit::{has_implicit_flow, has_optional_events, has_optional_writes};
 pub(crate) use search::Weaver;

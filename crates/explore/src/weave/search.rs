@@ -8,6 +8,7 @@ use crate::known::Tracking;
 use crate::memory;
 use crate::prefix::Prefix;
 use crate::schedule::{Schedule, join_is_ready, tag_of};
+use crate::seed::{Described, Seed, Sown, describe, tags};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
 use porf_consistency::{Architecture, Checker};
 use porf_event::{EventId, FenceMode, Label, RmwKind, ThreadId, Value};
@@ -19,7 +20,7 @@ use std::ops::ControlFlow;
 
 pub(crate) struct Weaver<'p, C> {
     pub history: History<'p>,
-    pub(super) checker: C,
+    pub checker: C,
     schedule: Schedule,
     pub(super) partial: Partial,
     /// Graphs that wait for the revisits that came from them.
@@ -36,13 +37,12 @@ pub(crate) struct Weaver<'p, C> {
     visited: HashSet<Vec<Described>>,
     /// Executions that were shown.
     shown: HashSet<CanonicalKey>,
+    /// Seeds that are still to be gone on from, the last one first.
+    seeds: Vec<Seed>,
+    /// The newest event of the present seed: nothing up to it is revisited.
+    base: Ev,
     pub statistics: Statistics,
 }
-
-/// A thread and a site.
-type Name = (u16, u64);
-/// An event by name, with its source and its place in co.
-type Described = (Name, Label, Name, u32);
 
 enum Tried {
     Applied,
@@ -57,8 +57,19 @@ impl<'p, C: Checker> Weaver<'p, C> {
         schedule: Schedule,
         memory: Option<usize>,
     ) -> Result<Self, Error> {
-        let mut weaver = Weaver {
-            history: History::new(interp, Tracking::Always, Created::default(), memory),
+        let history = History::new(interp, Tracking::Always, Created::default(), memory);
+        let mut weaver = Weaver::with(history, Vec::new(), checker, schedule);
+        for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
+            let tag = weaver.history.start(thread)?;
+            weaver.roots.push(tag);
+            weaver.partial.add_thread(thread, Ev::INIT, tag.0);
+        }
+        Ok(weaver)
+    }
+
+    fn with(history: History<'p>, roots: Vec<Tag>, checker: C, schedule: Schedule) -> Self {
+        Weaver {
+            history,
             checker,
             schedule,
             partial: Partial::default(),
@@ -66,20 +77,54 @@ impl<'p, C: Checker> Weaver<'p, C> {
             pool: Vec::new(),
             frames: Vec::new(),
             choices: Vec::new(),
-            roots: Vec::new(),
+            roots,
             seen: false,
             map: Vec::new(),
             prefix: Prefix::default(),
             visited: HashSet::new(),
             shown: HashSet::new(),
+            seeds: Vec::new(),
+            base: Ev::INIT,
             statistics: Statistics::default(),
-        };
-        for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
-            let tag = weaver.history.start(thread)?;
-            weaver.roots.push(tag);
-            weaver.partial.add_thread(thread, Ev::INIT, tag.0);
         }
-        Ok(weaver)
+    }
+
+    /// For all executions that have one of the seeds.
+    pub fn from_seeds(sown: Sown<'p>, checker: C, schedule: Schedule) -> Self {
+        let mut seeds = sown.seeds;
+        seeds.reverse();
+        Weaver { seeds, ..Weaver::with(sown.history, sown.roots, checker, schedule) }
+    }
+
+    /// Runs through all seeds, or until the visitor has seen enough.
+    pub fn run_seeds(&mut self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
+        while let Some(seed) = self.seeds.pop() {
+            if self.run_from(seed, visitor)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn run_from(&mut self, seed: Seed, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
+        let Seed { partial, write, read } = seed;
+        self.base = partial.graph.newest();
+        // What was seen from another seed was gone on from with other things to revisit.
+        self.visited.clear();
+        self.choices.extend(places(&partial, write).into_iter().rev());
+        // It is as a copy of an empty graph.
+        self.waiting.push(Partial::default());
+        self.partial = partial;
+        self.seen = false;
+        self.frames.push(Frame { kind: Kind::Revisit { read }, event: write, start: 0 });
+        match self.try_choices(visitor)? {
+            Tried::Applied => self.run(visitor),
+            Tried::Stop => Ok(ControlFlow::Break(())),
+            Tried::Exhausted => {
+                self.leave_copy();
+                Ok(ControlFlow::Continue(()))
+            }
+        }
     }
 
     /// Runs to the end, or until the visitor has seen enough.
@@ -93,6 +138,9 @@ impl<'p, C: Checker> Weaver<'p, C> {
             }
             if self.history.is_large() {
                 self.prune();
+            }
+            if self.history.refused.get() {
+                return Err(Error::Unsupported("a store that only an `if` that is over holds back".into()));
             }
             self.seen = false;
             if self.frames.is_empty() {
@@ -109,12 +157,9 @@ impl<'p, C: Checker> Weaver<'p, C> {
     /// Forgets the thread histories that no graph has.
     #[cold]
     fn prune(&mut self) {
-        let tags =
-            |partial: &Partial, event: Ev| [partial.graph.event(event).tag, partial.links(event).before];
-        let graphs = self.waiting.iter().chain([&self.partial]);
-        let named =
-            graphs.flat_map(|partial| partial.graph.all().flat_map(move |event| tags(partial, event)));
-        self.history.prune(named.map(Tag).chain(self.roots.iter().copied()));
+        let seeds = self.seeds.iter().map(|seed| &seed.partial);
+        let named = self.waiting.iter().chain([&self.partial]).chain(seeds).flat_map(tags);
+        self.history.prune(named.chain(self.roots.iter().copied()));
     }
 
     /// Adds events, each with its first choice, until no thread can move or a choice fails.
@@ -156,7 +201,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
                     let event = self.insert(thread, label, loc, links);
                     self.forward(thread)?;
                     if self.checker.architecture() == Some(Architecture::Armv8)
-                        && is_split(&self.partial, event)
+                        && is_split(&self.partial.graph, event)
                     {
                         let what =
                             "a store between a load-linked and its store-conditional, to the same address";
@@ -505,7 +550,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
         if self.prefix.early {
             let read_here = |ev: &Ev| {
                 let event = self.partial.graph.event(*ev);
-                event.label.is_read() && event.loc == loc
+                event.label.is_read() && event.loc == loc && *ev > self.base
             };
             let reads: Vec<Ev> = self.partial.graph.all().filter(read_here).collect();
             let Weaver { prefix, partial, checker, .. } = self;
@@ -519,7 +564,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
         let start = self.choices.len();
         // The oldest event that would lose its source, or the other half of its instruction.
         let mut oldest = Ev::NONE;
-        for a in self.partial.graph.all().rev().skip(1) {
+        for a in self.partial.graph.all().rev().skip(1).take_while(|&a| a > self.base) {
             if self.prefix.below[a.as_usize()] {
                 continue;
             }
@@ -543,16 +588,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
 
     /// Whether no such graph was seen before.
     fn is_new(&mut self) -> bool {
-        let graph = &self.partial.graph;
-        let name = |ev: Ev| (graph.event(ev).id.thread.0, self.partial.links(ev).site);
-        let describe = |ev: Ev| {
-            let event = graph.event(ev);
-            let rf = if event.rf.is_some() && event.rf != Ev::INIT { name(event.rf) } else { (u16::MAX, 0) };
-            (name(ev), event.label, rf, event.co)
-        };
-        let mut key: Vec<_> = graph.all().map(describe).collect();
-        key.sort_unstable_by_key(|(name, ..)| *name);
-        self.visited.insert(key)
+        self.visited.insert(describe(&self.partial))
     }
 
     /// Makes the copy in which `read` reads from `write`, on top of the present graph, with a frame

@@ -187,7 +187,7 @@ fn read(path: &Path, fingerprint: u64) -> Result<Checkpoint, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
     let found: Checkpoint =
         serde_json::from_str(&text).map_err(|error| format!("{name}: no checkpoint ({error})"))?;
-    if found.schema != 3 || found.fingerprint != fingerprint {
+    if found.schema != 4 || found.fingerprint != fingerprint {
         return Err(format!("{name}: the checkpoint is of another program, model, equivalence or version"));
     }
     Ok(found)
@@ -202,7 +202,7 @@ fn write(
     rest: &Rest,
 ) -> Result<(), String> {
     let checkpoint = Checkpoint {
-        schema: 3,
+        schema: 4,
         fingerprint,
         executions: total.executions,
         blocked: total.blocked,
