@@ -1,17 +1,20 @@
 //! The whole answer: search for a bug, search for a proof, and trust neither without its evidence.
 //!
 //! A small instance is explored first: most broken systems are broken with two processes, and its trace is the
-//! shortest. Then the prover runs, plainly for as long as that is cheap, then with the approximation, then
+//! shortest. Then the prover runs, plainly for as long as that is cheap (in both orders, if there are two), then
+//! with the approximation, then
 //! plainly to the limit. An abstract trace counts only if it replays on a finite instance; one that does not
 //! (universal guards and racy locations under PSO are approximated) makes the answer inconclusive.
 
 use crate::Model;
-use crate::explore::{Limits, Trace, explore, replay};
-use crate::prove::{Cube, Options, Order, Outcome, SMALL, Statistics, search};
+use crate::explore::{Limits, Trace, explore_while, replay_while};
+use crate::prove::work::{Work, exhausted};
+use crate::prove::{Candidates, Cube, MAX_WORK, Options, Order, Outcome, SMALL, Statistics, search};
 use crate::syntax::Diagnostic;
 use crate::system::System;
 use porf_verdict::{Coverage, Limit, Verdict, Violation, ViolationKind};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approximation {
@@ -29,6 +32,8 @@ pub struct Request<'a> {
     pub brab: Option<u8>,
     pub jobs: usize,
     pub max_nodes: usize,
+    /// Steps of work of all searches together: `prove/work.rs` says what a step is.
+    pub max_work: u64,
     pub max_seconds: u64,
     /// Explore a finite instance before proving.
     pub explore_first: bool,
@@ -43,6 +48,7 @@ impl Default for Request<'_> {
             brab: None,
             jobs: 1,
             max_nodes: 200_000,
+            max_work: MAX_WORK,
             max_seconds: 600,
             explore_first: true,
             interrupt: None,
@@ -67,20 +73,27 @@ pub struct Answer {
 
 /// Nodes that the plain search may use before the approximation is tried.
 const CHEAP_NODES: usize = 150;
-const CHEAP_SECONDS: u64 = 3;
+const CHEAP_WORK: u64 = 50_000_000;
+/// Nodes for each kind of candidates before either may use its share.
+const SOME_NODES: usize = 1_000;
 const MAX_RESTARTS: usize = 60;
 /// States behind candidates, when few were not enough or `brab` asks for an instance.
 const MORE_STATES: usize = 300_000;
 
 pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic> {
-    let start = std::time::Instant::now();
     // Errors of the text come before any verdict.
-    crate::prove::compile::compile(system, request.model, Order::Coherence)?;
+    let compiled = crate::prove::compile::compile(system, request.model, Order::Coherence)?;
+    // Whether the model leaves a choice of the order.
+    let both = compiled.model != Model::Sc && compiled.order == Order::Coherence;
+    let time = Duration::from_secs(request.max_seconds);
+    let start = std::time::Instant::now();
+    let clock = Work::new(u64::MAX, time, request.interrupt);
+    let go_on = || clock.look();
     let mut explored = 0;
     if request.explore_first {
         let processes = system.number_procs.unwrap_or(2).min(2);
         let limits = Limits { states: 20_000, buffer: 3, initial: 5_000 };
-        let exploration = explore(system, request.model, processes, limits);
+        let exploration = explore_while(system, request.model, processes, limits, &go_on);
         explored = exploration.states.len();
         if let Some(found) = exploration.trace {
             return Ok(violated(system, found, Statistics::default(), explored));
@@ -89,58 +102,77 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
     let plain = Options {
         model: request.model,
         order: Order::Coherence,
-        approximate: false,
+        candidates: Candidates::None,
         small: SMALL,
         jobs: request.jobs,
         max_nodes: request.max_nodes,
-        max_seconds: request.max_seconds,
+        max_work: request.max_work,
+        max_time: time,
         max_restarts: usize::MAX,
         interrupt: request.interrupt,
     };
+    let cheap = Options {
+        max_nodes: CHEAP_NODES.min(request.max_nodes),
+        max_work: CHEAP_WORK.min(request.max_work),
+        ..plain
+    };
     let small = request.brab.map_or(SMALL, |processes| (processes, MORE_STATES));
-    let approximate = Options { approximate: true, small, order: Order::Issue, ..plain };
+    let bold = Options { candidates: Candidates::Bold, small, order: Order::Issue, ..plain };
+    let bold = Options { max_restarts: MAX_RESTARTS, ..bold };
+    let some = Options {
+        max_nodes: SOME_NODES.min(request.max_nodes),
+        max_work: request.max_work / 8,
+        max_time: time / 8,
+        ..bold
+    };
+    let careful = Options { candidates: Candidates::Careful, ..some };
     // Candidates from few states are often wrong.
-    let more = Options { small: (small.0, MORE_STATES), ..approximate };
-    let plan: &[Options<'_>] = match request.approximation {
-        Approximation::Never => &[plain],
-        Approximation::Always => &[Options { max_restarts: MAX_RESTARTS, ..approximate }, more],
-        Approximation::Auto => &[
-            Options {
-                max_nodes: CHEAP_NODES.min(request.max_nodes),
-                max_seconds: CHEAP_SECONDS.min(request.max_seconds),
-                ..plain
-            },
-            Options {
-                max_restarts: MAX_RESTARTS,
-                max_seconds: request.max_seconds.div_ceil(4),
-                ..approximate
-            },
-            Options { max_seconds: request.max_seconds.div_ceil(2), ..more },
-            plain,
-        ],
+    let more = Options { small: (small.0, MORE_STATES), max_restarts: usize::MAX, ..bold };
+    let plan = match request.approximation {
+        Approximation::Never => vec![plain],
+        Approximation::Always => vec![some, careful, bold, more],
+        Approximation::Auto => {
+            let mut plan = vec![cheap];
+            plan.extend(both.then_some(Options { order: Order::Issue, ..cheap }));
+            plan.extend([some, careful]);
+            plan.push(Options { max_work: request.max_work / 4, max_time: time / 4, ..bold });
+            plan.push(Options { max_work: request.max_work / 2, max_time: time / 2, ..more });
+            plan.push(plain);
+            plan
+        }
     };
     let mut statistics = Statistics::default();
     let mut last = Limit::Other("nothing was tried".into());
     let mut spurious = None;
     let mut whole = false;
     for options in plan {
-        if options.approximate && whole && request.approximation == Approximation::Auto {
+        if whole && options.small != small {
             continue; // the same states again
         }
-        let left = request.max_seconds.saturating_sub(start.elapsed().as_secs());
-        if left == 0 && spurious.is_none() {
-            last = Limit::Time { seconds: request.max_seconds };
-        }
-        if left == 0 {
+        let over = clock
+            .stopped()
+            .or_else(|| (statistics.work > request.max_work).then(|| exhausted(request.max_work)));
+        if let Some(limit) = over {
+            if spurious.is_none() || limit == Limit::Interrupted {
+                last = limit;
+            }
             break;
         }
-        let result = search(system, Options { max_seconds: options.max_seconds.min(left), ..*options })?;
+        let result = search(
+            system,
+            Options {
+                max_work: options.max_work.min(request.max_work.saturating_sub(statistics.work)),
+                max_time: options.max_time.min(time.saturating_sub(start.elapsed())),
+                ..options
+            },
+        )?;
+        statistics.work += result.statistics.work;
         statistics.nodes += result.statistics.nodes;
         statistics.restarts += result.statistics.restarts;
         statistics.candidates = result.statistics.candidates;
         statistics.oracle_states = statistics.oracle_states.max(result.statistics.oracle_states);
         statistics.dropped_lemmas = result.statistics.dropped_lemmas;
-        whole |= result.statistics.oracle_is_whole || options.small.1 >= MORE_STATES;
+        whole |= result.statistics.oracle_is_whole;
         match result.outcome {
             Outcome::Safe(invariant) => {
                 return Ok(Answer {
@@ -155,13 +187,15 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
             }
             Outcome::Unsafe(abstract_trace) => {
                 let processes = abstract_trace.processes;
-                if let Some(found) = replay(system, request.model, processes, &abstract_trace.steps) {
+                if let Some(found) =
+                    replay_while(system, request.model, processes, &abstract_trace.steps, &go_on)
+                {
                     return Ok(violated(system, found, statistics, explored));
                 }
                 // Another run of that many processes may be real.
                 let limits = Limits { states: 100_000, buffer: 4, initial: 20_000 };
                 if spurious.is_none()
-                    && let Some(found) = explore(system, request.model, processes, limits).trace
+                    && let Some(found) = explore_while(system, request.model, processes, limits, &go_on).trace
                 {
                     return Ok(violated(system, found, statistics, explored));
                 }
@@ -179,9 +213,12 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
             Outcome::Unknown(_) => {}
         }
     }
-    // The searches had shares of the time; what ran out is the whole.
+    // The searches had shares of the time and the work; what ran out is the whole.
     if let Limit::Time { seconds } = &mut last {
         *seconds = request.max_seconds;
+    }
+    if statistics.work > request.max_work && spurious.is_none() && last != Limit::Interrupted {
+        last = exhausted(request.max_work);
     }
     let verdict = Verdict::Inconclusive(last);
     Ok(Answer {

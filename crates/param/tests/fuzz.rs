@@ -9,8 +9,9 @@ mod generator;
 
 use generator::{Generator, Shape};
 use porf_param::explore::{Limits, explore, replay};
-use porf_param::prove::{Options, Order, Outcome, search};
+use porf_param::prove::{Candidates, Options, Order, Outcome, search};
 use porf_param::{Model, load};
+use std::time::Duration;
 
 #[derive(Default, Debug)]
 struct Tally {
@@ -61,27 +62,39 @@ fn check(seed: u64, tally: &mut [Tally; 3]) {
         let limits = Limits { states: 8_000, buffer: 3, initial: 2_000 };
         let found = (1..=3).any(|n| explore(&system, model, n, limits).trace.is_some());
         let mut proved_unsafe = found;
-        let ways = [(Order::Coherence, false), (Order::Issue, false), (Order::Issue, true)];
-        for (order, approximate) in ways {
+        let ways = [
+            (Order::Coherence, Candidates::None),
+            (Order::Issue, Candidates::None),
+            (Order::Issue, Candidates::Bold),
+            (Order::Issue, Candidates::Careful),
+        ];
+        for (order, candidates) in ways {
             // Under SC there is one order.
-            if model == Model::Sc && order == Order::Issue && !approximate {
+            if model == Model::Sc && order == Order::Issue && candidates == Candidates::None {
                 continue;
             }
             // Work, not time: the same systems are decided on every machine.
-            let limit =
-                Options { max_nodes: 100, max_seconds: u64::MAX, small: (3, 6_000), ..Options::default() };
-            let options = Options { model, order, approximate, ..limit };
+            let options = Options {
+                model,
+                order,
+                candidates,
+                small: (3, 6_000),
+                max_nodes: 100,
+                max_work: 20_000_000,
+                max_time: Duration::MAX,
+                ..Options::default()
+            };
             let result =
                 search(&system, options).unwrap_or_else(|error| panic!("seed {seed}: {error} in\n{text}"));
             match result.outcome {
                 Outcome::Safe(_) => {
                     assert!(
                         !found,
-                        "seed {seed}, {model:?}, {order:?}, approximate {approximate}: safe, but the explorer refutes it\n{text}"
+                        "seed {seed}, {model:?}, {order:?}, {candidates:?}: safe, but the explorer refutes it\n{text}"
                     );
                     assert!(
                         !stronger_unsafe,
-                        "seed {seed}, {model:?}, {order:?}, approximate {approximate}: safe, but unsafe under a stronger model\n{text}"
+                        "seed {seed}, {model:?}, {order:?}, {candidates:?}: safe, but unsafe under a stronger model\n{text}"
                     );
                     tally.safe += 1;
                 }

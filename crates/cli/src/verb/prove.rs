@@ -57,6 +57,9 @@ pub struct Args {
     /// Stop after so many cubes
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     max_nodes: usize,
+    /// Stop after so many steps of work: unlike seconds, the same on every machine
+    #[arg(long, value_name = "STEPS", default_value_t = porf_param::prove::MAX_WORK)]
+    max_work: u64,
     /// Stop after so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     budget: u64,
@@ -117,6 +120,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         brab: args.brab,
         jobs: args.jobs.max(1),
         max_nodes: args.max_nodes,
+        max_work: args.max_work,
         max_seconds: args.budget,
         explore_first: !args.no_explore,
         interrupt: Some(interrupt::flag()),
@@ -221,6 +225,7 @@ impl Report<'_> {
             "candidates": statistics.candidates,
             "restarts": statistics.restarts,
             "explored_states": answer.explored,
+            "work": statistics.work,
             "seconds": self.seconds,
         });
         match &answer.verdict {
@@ -336,7 +341,8 @@ fn instance(
     }
     let limits = porf_param::explore::Limits { states: 1_000_000, buffer: 4, initial: 100_000 };
     let start = Instant::now();
-    let exploration = porf_param::explore::explore(system, model, processes, limits);
+    let go_on = || start.elapsed().as_secs() < args.budget;
+    let exploration = porf_param::explore::explore_while(system, model, processes, limits, &go_on);
     let seconds = start.elapsed().as_secs_f64();
     let cut = exploration.cut;
     let reasons: Vec<&str> = [
@@ -344,6 +350,7 @@ fn instance(
         (cut.buffers, "store buffers longer than 4"),
         (cut.numbers, "numbers beyond those of the text"),
         (cut.initial, "too many initial states"),
+        (cut.stopped, "the budget of time was used up"),
     ]
     .into_iter()
     .filter_map(|(happened, why)| happened.then_some(why))

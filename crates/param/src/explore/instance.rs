@@ -63,6 +63,8 @@ pub struct Cut {
     pub buffers: bool,
     pub states: bool,
     pub initial: bool,
+    /// From outside.
+    pub stopped: bool,
 }
 
 impl Cut {

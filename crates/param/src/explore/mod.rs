@@ -8,7 +8,7 @@ mod instance;
 mod replay;
 
 pub use instance::{Cut, Group, Instance, State, Step, Value};
-pub use replay::replay;
+pub use replay::{replay, replay_while};
 
 use crate::Model;
 use crate::system::System;
@@ -46,15 +46,39 @@ pub struct Trace {
 
 /// Searches the instance with `processes` processes; stops at the first unsafe state.
 pub fn explore(system: &System, model: Model, processes: u8, limits: Limits) -> Exploration {
-    search(system, model, processes, limits, true)
+    explore_while(system, model, processes, limits, &|| true)
 }
 
-/// All reachable states, as far as the limits allow, unsafe ones included.
-pub fn reachable(system: &System, model: Model, processes: u8, limits: Limits) -> Exploration {
-    search(system, model, processes, limits, false)
+/// The same, for as long as `go_on` says so: it is asked before each state is expanded.
+pub fn explore_while(
+    system: &System,
+    model: Model,
+    processes: u8,
+    limits: Limits,
+    go_on: &dyn Fn() -> bool,
+) -> Exploration {
+    search(system, model, processes, limits, true, go_on)
 }
 
-fn search(system: &System, model: Model, processes: u8, limits: Limits, stop: bool) -> Exploration {
+/// All reachable states, as far as the limits and `go_on` allow, unsafe ones included.
+pub fn reachable_while(
+    system: &System,
+    model: Model,
+    processes: u8,
+    limits: Limits,
+    go_on: &dyn Fn() -> bool,
+) -> Exploration {
+    search(system, model, processes, limits, false, go_on)
+}
+
+fn search(
+    system: &System,
+    model: Model,
+    processes: u8,
+    limits: Limits,
+    stop: bool,
+    go_on: &dyn Fn() -> bool,
+) -> Exploration {
     let instance = Instance::new(system, model, processes);
     let mut cut = Cut::default();
     let mut states: Vec<State> = Vec::new();
@@ -81,6 +105,10 @@ fn search(system: &System, model: Model, processes: u8, limits: Limits, stop: bo
         }
         if states.len() >= limits.states {
             cut.states = true;
+            break;
+        }
+        if !go_on() {
+            cut.stopped = true;
             break;
         }
         let state = states[at].clone();

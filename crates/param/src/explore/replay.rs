@@ -23,16 +23,27 @@ pub fn replay(
     processes: u8,
     steps: &[(usize, Vec<u8>)],
 ) -> Option<(Trace, usize)> {
+    replay_while(system, model, processes, steps, &|| true)
+}
+
+/// The same, for as long as `go_on` says so: it is asked at each state.
+pub fn replay_while(
+    system: &System,
+    model: Model,
+    processes: u8,
+    steps: &[(usize, Vec<u8>)],
+    go_on: &dyn Fn() -> bool,
+) -> Option<(Trace, usize)> {
     let room = system.number_procs.is_none_or(|max| processes < max);
     for count in [processes, processes + 1].into_iter().take(1 + usize::from(room)) {
         let mut names: Vec<u8> = (0..processes).collect();
         loop {
             let rename = |procs: &[u8]| procs.iter().map(|p| names[*p as usize]).collect();
             let renamed: Vec<_> = steps.iter().map(|(index, procs)| (*index, rename(procs))).collect();
-            if let Some(found) = replay_named(system, model, count, &renamed) {
+            if let Some(found) = replay_named(system, model, count, &renamed, go_on) {
                 return Some(found);
             }
-            if processes > MAX_RENAMED || system.named || !next_injection(&mut names, count) {
+            if processes > MAX_RENAMED || system.named || !go_on() || !next_injection(&mut names, count) {
                 break;
             }
         }
@@ -64,6 +75,7 @@ fn replay_named(
     model: Model,
     processes: u8,
     steps: &[(usize, Vec<u8>)],
+    go_on: &dyn Fn() -> bool,
 ) -> Option<(Trace, usize)> {
     let instance = Instance::new(system, model, processes);
     let mut threads: Vec<Vec<(usize, Vec<u8>)>> = vec![Vec::new(); processes as usize];
@@ -81,6 +93,7 @@ fn replay_named(
         visited: HashSet::new(),
         path: Vec::new(),
         cut: Cut::default(),
+        go_on,
     };
     for initial in instance.initial_states(100_000, &mut Cut::default()) {
         let mut positions = vec![0; processes as usize];
@@ -98,11 +111,15 @@ struct Search<'a> {
     visited: HashSet<(Vec<usize>, State)>,
     path: Vec<(Step, State)>,
     cut: Cut,
+    go_on: &'a dyn Fn() -> bool,
 }
 
 impl Search<'_> {
     fn from(&mut self, state: &State, positions: &mut Vec<usize>) -> Option<usize> {
-        if self.visited.len() > MAX_STATES || !self.visited.insert((positions.clone(), state.clone())) {
+        if self.visited.len() > MAX_STATES
+            || !(self.go_on)()
+            || !self.visited.insert((positions.clone(), state.clone()))
+        {
             return None;
         }
         let done = positions.iter().zip(&self.threads).all(|(at, thread)| *at == thread.len());

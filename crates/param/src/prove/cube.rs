@@ -17,6 +17,9 @@ pub struct Cube {
 /// The most processes a cube may have.
 pub const MAX_PROCS: u8 = 16;
 
+/// An odd number that spreads bits.
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// No process.
 pub const GONE: u8 = 255;
 
@@ -113,6 +116,72 @@ impl Cube {
         vars
     }
 
+    /// Per process, the least one that it can be swapped with, each with its nodes, without changing the cube.
+    ///
+    /// Being such *twins* is an equivalence: swapping p with q and q with r swaps p with r.
+    pub fn twins(&self) -> Vec<ProcId> {
+        let profiles = self.profiles();
+        let mut twins: Vec<ProcId> = (0..self.procs).collect();
+        for process in 1..self.procs {
+            let first = |other: &ProcId| {
+                twins[*other as usize] == *other
+                    && profiles[*other as usize] == profiles[process as usize]
+                    && self.swaps(*other, process)
+            };
+            if let Some(other) = (0..process).find(first) {
+                twins[process as usize] = other;
+            }
+        }
+        twins
+    }
+
+    /// How swapping two processes renames the nodes: those of one become those of the other, in order.
+    pub fn swapped_nodes(&self, a: ProcId, b: ProcId) -> Vec<u8> {
+        let mut nodes: Vec<u8> = (0..self.weak.nodes.len() as u8).collect();
+        let of = |process: ProcId| {
+            (0..self.weak.nodes.len()).filter(move |n| self.weak.nodes[*n].thread == process)
+        };
+        for (x, y) in of(a).zip(of(b)) {
+            nodes.swap(x, y);
+        }
+        nodes
+    }
+
+    /// Whether swapping two processes, each with its nodes, changes nothing.
+    fn swaps(&self, a: ProcId, b: ProcId) -> bool {
+        let swap = |p: ProcId| swapped(a, b, p);
+        let nodes = self.swapped_nodes(a, b);
+        let kept = |literal: &Literal| match literal.map(swap, |n| nodes[n as usize]).simplify(|_| u64::MAX) {
+            Simplified::Literal(literal) => self.literals.binary_search(&literal).is_ok(),
+            _ => false,
+        };
+        self.literals.iter().all(kept) && self.weak.is_symmetric(swap, &nodes)
+    }
+
+    /// What the literals say of each process, regardless of the others: equal for twins.
+    fn profiles(&self) -> Vec<u64> {
+        let mut profiles = vec![0_u64; self.procs as usize];
+        for literal in &self.literals {
+            let (kind, detail) = match literal {
+                Literal::In(_, set) => (1, *set),
+                Literal::Eq(..) => (2, 0),
+                Literal::Neq(..) => (3, 0),
+                Literal::Lin(lin) => (4, lin.terms.len() as u64),
+            };
+            let mut symbols = 0_u64;
+            literal
+                .vars(&mut |var| symbols = symbols.wrapping_add((var.symbol() as u64 + 1).wrapping_mul(MIX)));
+            let shape = (symbols ^ detail).wrapping_mul(MIX) ^ kind;
+            literal.vars(&mut |var| {
+                for p in var.indices() {
+                    let profile = &mut profiles[p as usize];
+                    *profile = profile.wrapping_add(shape.wrapping_mul(MIX));
+                }
+            });
+        }
+        profiles
+    }
+
     /// What the literals speak of, as a filter for subsumption.
     pub fn signature(&self) -> Signature {
         let mut signature = Signature::default();
@@ -131,6 +200,15 @@ impl Cube {
             }
         }
         signature
+    }
+}
+
+/// Where swapping `a` and `b` takes a process.
+pub fn swapped(a: ProcId, b: ProcId, process: ProcId) -> ProcId {
+    match process {
+        p if p == a => b,
+        p if p == b => a,
+        p => p,
     }
 }
 

@@ -75,9 +75,21 @@ impl Differences {
             return None;
         }
         let (i, j, c) = self.place(lin)?;
+        Some(self.holds(lin.op, i, j, c))
+    }
+
+    /// Whether x − y ⋈ c follows, with zero for an absent variable; `false` if one is unknown.
+    pub fn implies_difference(&self, op: LinOp, x: Option<Var>, y: Option<Var>, c: i64) -> bool {
+        match (self.index(x), self.index(y)) {
+            (Some(i), Some(j)) => self.holds(op, i, j, c),
+            _ => false,
+        }
+    }
+
+    fn holds(&self, op: LinOp, i: usize, j: usize, c: i64) -> bool {
         let size = self.vars.len() + 1;
         let (up, down) = (self.bounds[i * size + j], self.bounds[j * size + i]);
-        Some(match lin.op {
+        match op {
             LinOp::Le => up <= 2 * c + 1,
             LinOp::Lt => up <= 2 * c,
             LinOp::Eq => up <= 2 * c + 1 && down <= 1 - 2 * c,
@@ -87,17 +99,20 @@ impl Differences {
                     || self.distinct.contains(&(i, j, c))
                     || self.distinct.contains(&(j, i, -c))
             }
-        })
+        }
     }
 
     /// The constraint as x_i − x_j ⋈ c; `None` if a variable is unknown.
     fn place(&self, lin: &Lin) -> Option<(usize, usize, i64)> {
-        let index = |var: Var| self.vars.binary_search(&var).ok().map(|at| at + 1);
-        let (mut i, mut j) = (0, 0);
-        for (var, k) in &lin.terms {
-            if *k > 0 { i = index(*var)? } else { j = index(*var)? }
+        let (x, y) = sides(lin);
+        Some((self.index(x)?, self.index(y)?, -lin.constant))
+    }
+
+    fn index(&self, var: Option<Var>) -> Option<usize> {
+        match var {
+            Some(var) => self.vars.binary_search(&var).ok().map(|at| at + 1),
+            None => Some(0),
         }
-        Some((i, j, -lin.constant))
     }
 
     fn tighten(&mut self, i: usize, j: usize, bound: i64) {
@@ -127,6 +142,12 @@ impl Differences {
         }
         (0..size).all(|i| self.bounds[i * size + i] >= 1).then_some(())
     }
+}
+
+/// The variables x and y of a difference x − y + c.
+pub fn sides(lin: &Lin) -> (Option<Var>, Option<Var>) {
+    let with = |positive: bool| lin.terms.iter().find(|(_, k)| (*k > 0) == positive).map(|(var, _)| *var);
+    (with(true), with(false))
 }
 
 /// ±x + c or x − y + c, with numbers that cannot overflow.

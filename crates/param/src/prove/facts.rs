@@ -4,7 +4,7 @@
 //! constraints. Incomplete in one direction only, as [`linear`] is: "contradictory" and "implied" are
 //! certain, their absence is not.
 
-use super::difference::{Differences, is_difference};
+use super::difference::{Differences, is_difference, sides};
 use super::linear;
 use super::literal::{Lin, LinOp, Literal, ProcId, Simplified, Var};
 
@@ -21,6 +21,8 @@ pub struct Facts {
     disequal: Vec<(u16, u16)>,
     linear: Vec<Lin>,
     differences: Differences,
+    /// There is no other linear constraint.
+    only_differences: bool,
 }
 
 impl Facts {
@@ -48,6 +50,7 @@ impl Facts {
             disequal: Vec::new(),
             linear: Vec::new(),
             differences: Differences::default(),
+            only_differences: true,
             vars,
             class,
         };
@@ -92,7 +95,8 @@ impl Facts {
                 return None;
             }
             facts.differences = Differences::new(&facts.linear)?;
-            if !facts.linear.iter().all(is_difference) && linear::contradictory(&facts.linear) {
+            facts.only_differences = facts.linear.iter().all(is_difference);
+            if !facts.only_differences && linear::contradictory(&facts.linear) {
                 return None;
             }
         }
@@ -166,8 +170,35 @@ impl Facts {
                 let (x, y) = (self.sets[a as usize], self.sets[b as usize]);
                 a != b && ((x != u64::MAX && x & y == 0) || self.disequal.contains(&(a.min(b), a.max(b))))
             }
-            Literal::Lin(lin) => self.implies_linear(&self.represent(lin)),
+            Literal::Lin(lin) => match self.implies_difference(lin, |var| var) {
+                Some(answer) => answer,
+                None => self.implies_linear(&self.represent(lin)),
+            },
         }
+    }
+
+    /// Whether a difference constraint, its variables renamed, certainly holds; `None` if that is not settled by
+    /// differences alone.
+    pub fn implies_difference(&self, lin: &Lin, rename: impl Fn(Var) -> Var) -> Option<bool> {
+        if !self.only_differences || !is_difference(lin) {
+            return None;
+        }
+        let represent = |var: Var| {
+            let var = rename(var);
+            self.class_of(var).map_or(var, |class| self.representative[class as usize])
+        };
+        let (x, y) = sides(lin);
+        let (x, y) = (x.map(represent), y.map(represent));
+        if x == y {
+            // Nothing but the constant is left.
+            return Some(match lin.op {
+                LinOp::Le => lin.constant <= 0,
+                LinOp::Lt => lin.constant < 0,
+                LinOp::Eq => lin.constant == 0,
+                LinOp::Neq => lin.constant != 0,
+            });
+        }
+        Some(self.differences.implies_difference(lin.op, x, y, -lin.constant))
     }
 
     fn implies_linear(&self, lin: &Lin) -> bool {
@@ -180,7 +211,7 @@ impl Facts {
         match self.differences.implies(lin) {
             Some(true) => return true,
             // Closed and nothing else to reason with: the answer is final.
-            _ if self.linear.iter().all(is_difference) => return false,
+            _ if self.only_differences => return false,
             _ => {}
         }
         // Only constraints over known variables can help.

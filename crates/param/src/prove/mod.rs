@@ -19,7 +19,9 @@ mod search;
 mod subsume;
 mod visited;
 pub(crate) mod weak;
+pub(crate) mod work;
 
 pub use cube::Cube;
-pub use search::{AbstractTrace, Options, Outcome, SMALL, Search, Statistics, search};
+pub use oracle::Candidates;
+pub use search::{AbstractTrace, MAX_WORK, Options, Outcome, SMALL, Search, Statistics, search};
 pub use weak::Order;

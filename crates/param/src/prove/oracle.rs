@@ -7,19 +7,40 @@
 //! keep away what is true only because a process is lacking; numbers are compared by what the cube implies of
 //! their difference, not by its own literals alone.
 //! The oracle only proposes: a candidate is proved like an `unsafe` formula, or thrown away.
+//!
+//! The smallest conjunctions are not always the best guesses. Many are true of every state only because of how
+//! unboundedly many processes stand together (in a queue, say), and no conjunction proves them. So there are two
+//! kinds of [`Candidates`].
 
 use super::compile::Compiled;
 use super::cube::Cube;
 use super::facts::Facts;
 use super::literal::{Lin, LinOp, Literal, Simplified, Var};
 use super::pool::Pool;
-use super::subsume::Prepared;
+use super::subsume::{Prepared, Target};
+use super::work::Work;
 use crate::explore::Trace;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
+/// Which candidates take the place of a cube.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candidates {
+    /// None: the search is exact.
+    None,
+    /// The smallest parts of the cube, and as little order as possible.
+    Bold,
+    /// Parts that keep every read, with the order of reads, and what is said of single variables: equations and
+    /// comparisons between variables go. A read of a write that is still pending at a later write of its own process
+    /// (*late*) says more than the state of a process does, so then only the states of processes with other reads
+    /// stay. All sizes compete, and the cube itself.
+    Careful,
+}
+
 pub struct Oracle<'a> {
     compiled: &'a Compiled<'a>,
+    candidates: Candidates,
+    work: &'a Work<'a>,
     /// All states of a small instance, and some of a larger one.
     pools: Vec<Pool<'a>>,
     /// The most processes of a candidate.
@@ -42,17 +63,17 @@ pub struct Refuted {
 /// How often a candidate may be tried again with more order.
 const MAX_ORDERS: usize = 2;
 
-/// Literals in a candidate.
+/// Literals in a candidate, besides those that are always kept.
 const MAX_LITERALS: usize = 4;
-/// Atoms of a cube beyond which candidates have one literal less.
+/// Atoms of a cube beyond which candidates have one literal less, and one less again.
 const SEVERAL_ATOMS: usize = 10;
+const MANY_ATOMS: usize = 24;
 /// One state of the larger instance for so many of the small one's limit, and no more than `MAX_SAMPLE`.
 const SAMPLE: usize = 3;
 const MAX_SAMPLE: usize = 10_000;
-/// Candidates of one size that are compared.
-const MAX_ALTERNATIVES: usize = 6;
-/// The same once more.
-const MANY_ATOMS: usize = 24;
+/// Candidates that are compared: bold ones of one size, careful ones of all.
+const MAX_BOLD: usize = 6;
+const MAX_CAREFUL: usize = 24;
 
 impl Refuted {
     /// Adds the cubes that led to a candidate, which is the last.
@@ -70,7 +91,7 @@ impl Refuted {
         }
     }
 
-    fn forbids(&self, compiled: &Compiled<'_>, candidate: &Cube) -> bool {
+    fn forbids(&self, compiled: &Compiled<'_>, candidate: &Cube, work: &Work<'_>) -> bool {
         if (self.roots.iter())
             .any(|(literals, times)| *times >= MAX_ORDERS && *literals == candidate.literals)
         {
@@ -79,34 +100,38 @@ impl Refuted {
         let prepared = Prepared::new(candidate.clone());
         self.cubes.iter().any(|cube| {
             prepared.signature.may_cover(cube.signature())
-                && Facts::new(&cube.literals, &compiled.domains)
-                    .is_some_and(|facts| prepared.covers(cube, &facts, compiled.system.named).is_some())
+                && Target::new(compiled, cube).is_some_and(|target| prepared.covers(&target, work))
         })
     }
 }
 
 impl<'a> Oracle<'a> {
     /// The states of the largest instance up to `processes` that fits into `limit` states, and a sample of a larger.
-    pub fn new(compiled: &'a Compiled<'a>, processes: u8, limit: usize) -> Oracle<'a> {
+    pub fn new(
+        compiled: &'a Compiled<'a>,
+        candidates: Candidates,
+        (processes, limit): (u8, usize),
+        work: &'a Work<'a>,
+    ) -> Oracle<'a> {
         let most = compiled.system.number_procs.unwrap_or(u8::MAX);
         let largest = most.min(processes).max(1);
         let mut n = largest;
         let mut trace = None;
-        let whole = loop {
-            let (pool, found) = Pool::all(compiled, n, limit);
+        let small = loop {
+            let (pool, found) = Pool::all(compiled, n, limit, work);
             trace = trace.or(found);
             if pool.fits || n <= 2 {
                 break pool;
             }
             n -= 1;
         };
-        let mut pools = vec![whole];
+        let mut pools = vec![small];
         // What needs as many processes as there are is often true for lack of one more.
         if n + 2 <= most && !compiled.system.named {
-            pools.push(Pool::sample(compiled, n + 2, (limit / SAMPLE).min(MAX_SAMPLE)));
+            pools.push(Pool::sample(compiled, n + 2, (limit / SAMPLE).min(MAX_SAMPLE), work));
         }
-        let fits = pools[0].fits && n == largest;
-        Oracle { compiled, pools, most: n, whole: fits, trace, known: HashMap::new() }
+        let whole = pools[0].fits && n == largest;
+        Oracle { compiled, candidates, work, pools, most: n, whole, trace, known: HashMap::new() }
     }
 
     /// Whether every state of the instance that was asked for is behind the candidates.
@@ -119,20 +144,26 @@ impl<'a> Oracle<'a> {
         self.pools.iter().map(|pool| pool.states.len()).sum()
     }
 
-    /// The most general parts of `cube` that no state satisfies and that are not refuted.
+    /// Parts of `cube` that no state satisfies and that are not refuted, the smallest first.
     pub fn candidates(&mut self, cube: &Cube, refuted: &Refuted) -> Vec<Cube> {
         let mut found: Vec<Cube> = Vec::new();
         let atoms = self.atoms(cube);
-        let order = &cube.weak;
+        let bold = self.candidates == Candidates::Bold;
         let many = usize::from(atoms.len() > SEVERAL_ATOMS) + usize::from(atoms.len() > MANY_ATOMS);
-        let largest = MAX_LITERALS - many;
-        for size in 1..=largest.min(atoms.len()) {
-            for subset in subsets(atoms.len(), size) {
-                let literals: Vec<Literal> = subset.iter().map(|i| atoms[*i].clone()).collect();
+        let most = if bold { MAX_BOLD } else { MAX_CAREFUL };
+        let (kept, free): (Vec<Literal>, Vec<Literal>) =
+            atoms.into_iter().partition(|atom| !bold && is_kept(cube, atom));
+        for size in usize::from(kept.is_empty())..=(MAX_LITERALS - many).min(free.len()) {
+            for subset in subsets(free.len(), size) {
+                if !self.work.spend(1 + size as u64) {
+                    return Vec::new();
+                }
+                let literals: Vec<Literal> =
+                    kept.iter().chain(subset.iter().map(|i| &free[*i])).cloned().collect();
                 if literals.iter().all(|literal| self.only_constants(literal)) {
                     continue; // says nothing of the run
                 }
-                let normal = Cube::normalise(self.compiled, literals, order.clone(), cube.procs);
+                let normal = Cube::normalise(self.compiled, literals, cube.weak.clone(), cube.procs);
                 let Some((mut candidate, _)) = normal else { continue };
                 if candidate.procs > self.most
                     || candidate.literals.is_empty()
@@ -145,11 +176,11 @@ impl<'a> Oracle<'a> {
                 if !found.contains(&candidate) {
                     found.push(candidate);
                 }
-                if found.len() == MAX_ALTERNATIVES {
+                if found.len() == most {
                     return found;
                 }
             }
-            if !found.is_empty() {
+            if bold && !found.is_empty() {
                 break;
             }
         }
@@ -159,19 +190,21 @@ impl<'a> Oracle<'a> {
     fn acceptable(&mut self, candidate: &Cube, refuted: &Refuted) -> bool {
         !self.satisfied(candidate)
             && !candidate.meets_init(self.compiled)
-            && !refuted.forbids(self.compiled, candidate)
+            && !refuted.forbids(self.compiled, candidate, self.work)
     }
 
-    /// Drops what the candidate says of the order, as long as it stays acceptable.
+    /// Drops what the candidate says of the order, as long as it stays acceptable. A careful candidate keeps the
+    /// order of reads.
     fn relax(&mut self, candidate: &mut Cube, refuted: &Refuted) {
         if candidate.weak.is_empty() {
             return;
         }
+        let bold = self.candidates == Candidates::Bold;
         // Nothing of the order; then only what late reads follow.
         for late in [false, true] {
             let mut bare = candidate.clone();
             bare.weak.entries.clear();
-            for (i, node) in bare.weak.nodes.iter_mut().enumerate() {
+            for (i, node) in bare.weak.nodes.iter_mut().enumerate().filter(|_| bold) {
                 node.reach = 1 << i;
                 if !late {
                     node.late.clear();
@@ -185,7 +218,7 @@ impl<'a> Oracle<'a> {
             }
         }
         let mut kept = 0;
-        while let Some(mut less) = less_order(candidate, kept) {
+        while let Some(mut less) = less_order(candidate, bold, kept) {
             less.weak.close();
             let less = Some(less).filter(|less| less != candidate).and_then(|less| self.renormal(less));
             match less.filter(|less| self.acceptable(less, refuted)) {
@@ -262,17 +295,38 @@ impl<'a> Oracle<'a> {
         if let Some(known) = self.known.get(cube) {
             return *known;
         }
-        let answer = self.pools.iter_mut().any(|pool| pool.satisfies(cube));
+        let answer = self.pools.iter_mut().any(|pool| pool.satisfies(cube, self.work));
         self.known.insert(cube.clone(), answer);
         answer
     }
 }
 
-/// The cube without its `at`-th constraint: first those of late reads, then those of entries, then the order between reads.
-fn less_order(cube: &Cube, mut at: usize) -> Option<Cube> {
+/// Whether a careful candidate keeps the literal.
+fn is_kept(cube: &Cube, literal: &Literal) -> bool {
+    if literal.mentions(|var| var.node().is_some()) {
+        return true;
+    }
+    let Literal::In(var, _) = literal else { return false };
+    let nodes = &cube.weak.nodes;
+    if nodes.iter().all(|node| node.late.is_empty()) {
+        return true;
+    }
+    // The state of a process that makes a read which is not late.
+    let punctual = |read: Var| {
+        read.node().map(|node| &nodes[node as usize]).is_some_and(|node| {
+            !node.late.iter().any(|(location, _)| *location == read.location())
+                && var.indices().any(|process| process == node.thread)
+        })
+    };
+    cube.literals.iter().any(|other| other.mentions(punctual))
+}
+
+/// The cube without its `at`-th constraint: first those of late reads, then those of entries, then the order
+/// between reads. Only those of entries, unless it is `bold`.
+fn less_order(cube: &Cube, bold: bool, mut at: usize) -> Option<Cube> {
     let mut less = cube.clone();
     let count = cube.weak.nodes.len();
-    for (a, node) in cube.weak.nodes.iter().enumerate() {
+    for (a, node) in cube.weak.nodes.iter().enumerate().filter(|_| bold) {
         for late in 0..node.late.len() {
             if at == 0 {
                 less.weak.nodes[a].late.remove(late);
@@ -298,7 +352,7 @@ fn less_order(cube: &Cube, mut at: usize) -> Option<Cube> {
             at -= 1;
         }
     }
-    for (a, node) in cube.weak.nodes.iter().enumerate() {
+    for (a, node) in cube.weak.nodes.iter().enumerate().filter(|_| bold) {
         for b in (0..count).filter(|b| *b != a && node.reach >> b & 1 == 1) {
             if at == 0 {
                 less.weak.nodes[a].reach &= !(1 << b);

@@ -7,14 +7,15 @@ use super::compile::{Compiled, Conjunction};
 use super::cube::Cube;
 use super::literal::{LinOp, Literal, Var};
 use super::weak::{Entry, Mask};
-use crate::explore::{Cut, Instance, Limits, State, Step, Trace, reachable};
+use super::work::Work;
+use crate::explore::{Cut, Instance, Limits, State, Step, Trace, reachable_while};
 use crate::system::PROC;
 use smallvec::SmallVec;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub struct Pool<'a> {
-    pub instance: Instance<'a>,
+    instance: Instance<'a>,
     pub states: Vec<State>,
     /// All states of the instance are known.
     pub fits: bool,
@@ -28,6 +29,8 @@ pub struct Pool<'a> {
     drained: HashMap<(Option<u8>, Option<usize>), Vec<u64>>,
 }
 
+/// Steps of work that a state is worth when it is explored.
+const STATE: u64 = 32;
 /// Pending groups of one process.
 const MAX_BUFFER: usize = 2;
 /// Initial states: with more, a sample.
@@ -45,22 +48,24 @@ impl<'a> Pool<'a> {
         compiled: &'a Compiled<'a>,
         processes: u8,
         limit: usize,
+        work: &Work<'_>,
     ) -> (Pool<'a>, Option<(Trace, usize)>) {
         let system = compiled.system;
         let limits = Limits { states: limit, buffer: MAX_BUFFER, initial: MAX_INITIAL };
-        let exploration = reachable(system, compiled.model, processes, limits);
-        let fits = !exploration.cut.states;
+        let go_on = || work.spend(STATE);
+        let exploration = reachable_while(system, compiled.model, processes, limits, &go_on);
+        let fits = !exploration.cut.states && !exploration.cut.stopped;
         let symmetric = fits && !exploration.cut.initial && !system.named && !orders_processes(compiled);
         let instance = Instance::new(system, compiled.model, processes);
-        (Pool::new(instance, exploration.states, fits, symmetric), exploration.trace)
+        (Pool::new(instance, exploration.states, fits, symmetric, work), exploration.trace)
     }
 
     /// States met on random runs of a larger instance, the same each time.
-    pub fn sample(compiled: &'a Compiled<'a>, processes: u8, limit: usize) -> Pool<'a> {
+    pub fn sample(compiled: &'a Compiled<'a>, processes: u8, limit: usize, work: &Work<'_>) -> Pool<'a> {
         let instance = Instance::new(compiled.system, compiled.model, processes);
         let mut cut = Cut::default();
         let initial = instance.initial_states(MAX_INITIAL, &mut cut);
-        let mut known: HashMap<State, ()> = HashMap::new();
+        let mut known: HashSet<State> = HashSet::new();
         let mut states: Vec<State> = Vec::new();
         let mut random = 0x9E37_79B9_7F4A_7C15_u64;
         let mut choose = |count: usize| {
@@ -78,12 +83,12 @@ impl<'a> Pool<'a> {
             let mut state = initial[choose(initial.len())].clone();
             for _ in 0..RUN {
                 let pending: usize = state.buffers.iter().map(Vec::len).sum();
-                if pending <= MAX_PENDING && known.insert(state.clone(), ()).is_none() {
+                if pending <= MAX_PENDING && known.insert(state.clone()) {
                     states.push(state.clone());
                 }
                 let mut next = Vec::new();
                 instance.successors(&state, MAX_BUFFER, &mut cut, &mut |_, after| next.push(after));
-                if next.is_empty() {
+                if next.is_empty() || !work.spend(STATE) {
                     break;
                 }
                 state = next.swap_remove(choose(next.len()));
@@ -91,38 +96,44 @@ impl<'a> Pool<'a> {
         }
         // What commits lead to is reached as well, and is where reads are placed.
         let mut at = 0;
-        while at < states.len() && states.len() < 2 * limit {
+        while at < states.len() && states.len() < 2 * limit && work.spend(STATE) {
             let state = states[at].clone();
             instance.commits(&state, &mut |_, after| {
-                if known.insert(after.clone(), ()).is_none() {
+                if known.insert(after.clone()) {
                     states.push(after);
                 }
             });
             at += 1;
         }
-        Pool::new(instance, states, false, false)
+        Pool::new(instance, states, false, false, work)
     }
 
-    fn new(instance: Instance<'a>, states: Vec<State>, fits: bool, symmetric: bool) -> Pool<'a> {
-        let futures = futures(&instance, &states);
+    fn new(
+        instance: Instance<'a>,
+        states: Vec<State>,
+        fits: bool,
+        symmetric: bool,
+        work: &Work<'_>,
+    ) -> Pool<'a> {
+        let futures = futures(&instance, &states, work);
         Pool { instance, states, fits, symmetric, futures, cache: HashMap::new(), drained: HashMap::new() }
     }
 
     /// Whether some state satisfies the cube, its reads placed in what pending writes may still make of it.
-    pub fn satisfies(&mut self, cube: &Cube) -> bool {
+    pub fn satisfies(&mut self, cube: &Cube, work: &Work<'_>) -> bool {
         if cube.procs > self.instance.processes {
             return false;
         }
         if self.symmetric {
             let identity = std::array::from_fn(|p| p as u8);
-            return self.satisfied_by(cube, &identity);
+            return self.satisfied_by(cube, &identity, work);
         }
         let mut maps = Vec::new();
         self.instance.distinct_environments(cube.procs as usize, &mut |env| maps.push(*env));
-        maps.iter().any(|env| self.satisfied_by(cube, env))
+        maps.iter().any(|env| self.satisfied_by(cube, env, work))
     }
 
-    fn satisfied_by(&mut self, cube: &Cube, env: &[u8; 16]) -> bool {
+    fn satisfied_by(&mut self, cube: &Cube, env: &[u8; 16], work: &Work<'_>) -> bool {
         let threads: Vec<u8> = cube.weak.nodes.iter().map(|node| env[node.thread as usize]).collect();
         let mut plain: Option<Vec<u64>> = None;
         let mut by_node: Vec<Vec<Literal>> = vec![Vec::new(); threads.len()];
@@ -151,6 +162,9 @@ impl<'a> Pool<'a> {
             }
         }
         let words = self.states.len().div_ceil(64);
+        if !work.spend((words * (1 + cube.literals.len() + cube.weak.entries.len())) as u64) {
+            return true;
+        }
         let mut plain = plain.unwrap_or_else(|| vec![u64::MAX; words]);
         let mut at_node: Vec<Vec<u64>> = Vec::new();
         for literals in by_node {
@@ -190,6 +204,7 @@ impl<'a> Pool<'a> {
             at_node: &at_node,
             joint: &joint,
             tried: Cell::new(0),
+            work,
         };
         (0..self.states.len())
             .any(|s| plain[s / 64] >> (s % 64) & 1 == 1 && (threads.is_empty() || view.satisfied_in(s)))
@@ -236,6 +251,7 @@ struct View<'a> {
     joint: &'a [Literal],
     /// Places tried so far.
     tried: Cell<usize>,
+    work: &'a Work<'a>,
 }
 
 impl View<'_> {
@@ -264,7 +280,7 @@ impl View<'_> {
             self.pool.futures[at].iter().any(|&future| {
                 let future = future as usize;
                 self.tried.set(self.tried.get() + 1);
-                if self.tried.get() > MAX_PLACES {
+                if self.tried.get() > MAX_PLACES || !self.work.spend(1) {
                     return true;
                 }
                 if self.at_node[node][future / 64] >> (future % 64) & 1 == 0
@@ -320,14 +336,14 @@ impl View<'_> {
 }
 
 /// Per state, the known states that commits alone lead to.
-fn futures(instance: &Instance<'_>, states: &[State]) -> Vec<SmallVec<[u32; 4]>> {
+fn futures(instance: &Instance<'_>, states: &[State], work: &Work<'_>) -> Vec<SmallVec<[u32; 4]>> {
     let number: HashMap<&State, u32> =
         states.iter().enumerate().map(|(i, state)| (state, i as u32)).collect();
     let mut futures: Vec<SmallVec<[u32; 4]>> = Vec::with_capacity(states.len());
     for at in 0..states.len() {
         let mut found: SmallVec<[u32; 4]> = SmallVec::from_slice(&[at as u32]);
         let mut next = 0;
-        while next < found.len() {
+        while next < found.len() && work.spend(STATE) {
             instance.commits(&states[found[next] as usize], &mut |_: Step, after: State| {
                 if let Some(&after) = number.get(&after)
                     && !found.contains(&after)

@@ -4,12 +4,18 @@
 //! cube is replaced by what it was before the step, the guard is added, and under a weak model the step's
 //! events are put in front of the cube's and each read that a new write could serve is decided.
 //! Universal guards are instantiated over the processes at hand: an over-approximation, as in Cubicle.
+//!
+//! A cube with k interchangeable processes ([`Cube::twins`]) would have exponentially many predecessors by an update of
+//! a whole array, most of them renamings of others. Of those that differ by swapping twins only the least choice is
+//! followed, as symmetry breaking does for SAT (Crawford et al., KR 1996). Everything here commutes with renaming
+//! processes, so nothing is lost.
 
 use super::compile::*;
 use super::cube::*;
 use super::facts::Facts;
 use super::literal::*;
 use super::weak::*;
+use super::work::Work;
 use crate::Model;
 use crate::system::Index;
 
@@ -23,32 +29,42 @@ pub struct Predecessor {
     pub rename: Vec<u8>,
 }
 
-/// Some part of the search space could not be represented.
+/// Why the predecessors are not all known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
     Processes,
     Nodes,
+    /// [`Work`] says why.
+    Stopped,
 }
 
-/// All predecessors of `cube` that are not evidently part of it.
+/// Scenarios beyond which the impossible ones are weeded out before all cells are decided.
+const MANY_SCENARIOS: usize = 8;
+
+/// All predecessors of `cube` that are not evidently part of it, up to swapping twins.
 pub fn predecessors(
     compiled: &Compiled<'_>,
     memory: &dyn Memory,
     cube: &Cube,
+    work: &Work<'_>,
 ) -> Result<Vec<Predecessor>, Overflow> {
-    let mut image = Image { compiled, memory, cube, vars: cube.vars(), found: Vec::new(), overflow: None };
     let named = compiled.system.named;
+    let twins = if named { (0..cube.procs).collect() } else { cube.twins() };
+    let vars = cube.vars();
+    let mut image = Image { compiled, memory, cube, vars, twins, work, found: Vec::new(), overflow: None };
     let max = compiled.system.number_procs.unwrap_or(MAX_PROCS).min(MAX_PROCS);
     for rule in &compiled.rules {
         environments(rule.params, &Conjunction::default(), cube.procs, named, max, &mut |env, procs| {
-            image.instance(rule, env, procs, max);
+            if image.leads(&env[..rule.params]) && image.spend(1) {
+                image.instance(&Instance { rule, env: *env, procs }, max);
+            }
         });
         // A fresh process that would not fit is a limit, not an absence.
         if !named
             && compiled.system.number_procs.is_none()
             && cube.procs as usize + rule.params > MAX_PROCS as usize
         {
-            image.overflow = Some(Overflow::Processes);
+            image.overflow.get_or_insert(Overflow::Processes);
         }
     }
     match image.overflow {
@@ -62,13 +78,26 @@ struct Image<'a> {
     memory: &'a dyn Memory,
     cube: &'a Cube,
     vars: Vec<Var>,
+    /// [`Cube::twins`].
+    twins: Vec<u8>,
+    work: &'a Work<'a>,
     found: Vec<Predecessor>,
     overflow: Option<Overflow>,
+}
+
+/// A rule with its processes, and how many there are then.
+#[derive(Clone)]
+struct Instance<'a> {
+    rule: &'a Rule,
+    env: [u8; 16],
+    procs: u8,
 }
 
 /// One way for the updates to go.
 #[derive(Clone, Default)]
 struct Scenario {
+    /// The alternative of each cell that may change.
+    picks: Vec<u8>,
     conditions: Vec<Literal>,
     /// Old variables and what they were.
     substitution: Vec<(Var, Operand)>,
@@ -76,68 +105,149 @@ struct Scenario {
     writes: Vec<(Var, Option<Operand>)>,
 }
 
+/// A cell of the cube that an instance may change: the number of the update, the cell, what may become of it.
+type Point = (usize, Var, Vec<(Vec<Literal>, Option<Operand>)>);
+
+/// Two twins that take no part in an instance, what swapping them makes of the points of its scenarios, and of the
+/// nodes. Of the scenarios and choices that differ by the swap, only the least is followed.
+struct Swap {
+    twins: (u8, u8),
+    points: Vec<usize>,
+    nodes: Vec<u8>,
+}
+
 impl Image<'_> {
-    fn instance(&mut self, rule: &Rule, env: &[u8; 16], procs: u8, max: u8) {
-        let Some(scenarios) = self.scenarios(rule, env, procs) else { return };
-        let params = rule.params;
+    /// Counts work; `false` if it is over.
+    fn spend(&mut self, steps: usize) -> bool {
+        let go_on = self.work.spend(steps as u64);
+        if !go_on {
+            self.overflow = Some(Overflow::Stopped);
+        }
+        go_on
+    }
+
+    /// Whether each process of the cube is the first of its twins that is not taken.
+    fn leads(&self, procs: &[u8]) -> bool {
+        procs.iter().enumerate().all(|(at, process)| {
+            *process >= self.cube.procs
+                || (0..*process).all(|other| {
+                    self.twins[other as usize] != self.twins[*process as usize]
+                        || procs[..at].contains(&other)
+                })
+        })
+    }
+
+    fn instance(&mut self, instance: &Instance<'_>, max: u8) {
+        let rule = instance.rule;
+        let Some((scenarios, swaps)) = self.scenarios(instance) else { return };
         for guard in &rule.guards {
             // The parameters are fixed; the existentials of this disjunct are chosen now.
             let mut choices = Vec::new();
-            extend_environment(env, guard, procs, self.compiled.system.named, max, &mut |env, procs| {
+            let named = self.compiled.system.named;
+            extend_environment(&instance.env, guard, instance.procs, named, max, &mut |env, procs| {
                 choices.push((*env, procs))
             });
             for (env, procs) in choices {
+                let chosen = Instance { rule, env, procs };
                 let Some(literals) = instantiate(self.compiled, &guard.literals, &env) else { continue };
                 for scenario in &scenarios {
                     let mut base = literals.clone();
                     base.extend(scenario.conditions.iter().cloned());
                     for guard in self.universals(guard, &env, procs, base) {
-                        self.memory_choices(rule, &env, procs, scenario, guard, params);
+                        self.memory_choices(&chosen, scenario, &swaps, &guard);
+                    }
+                    if self.overflow == Some(Overflow::Stopped) {
+                        return;
                     }
                 }
             }
         }
     }
 
-    /// What the updates do to the cube; `None` if they do nothing to it.
-    fn scenarios(&self, rule: &Rule, env: &[u8; 16], procs: u8) -> Option<Vec<Scenario>> {
-        let mut scenarios = vec![Scenario::default()];
-        let mut touched = false;
-        for effect in &rule.updates {
+    /// What the updates do to the cube, up to swapping twins; `None` if they do nothing to it.
+    fn scenarios(&mut self, instance: &Instance<'_>) -> Option<(Vec<Scenario>, Vec<Swap>)> {
+        let Instance { rule, env, procs } = instance;
+        let mut first = Scenario::default();
+        let mut points: Vec<Point> = Vec::new();
+        for (number, effect) in rule.updates.iter().enumerate() {
             if effect.weak {
-                for location in cells(effect, env, procs) {
+                for location in cells(effect, env, *procs) {
                     let wanted =
                         self.vars.iter().any(|var| var.node().is_some() && var.location() == location);
                     let alternatives = self.alternatives(effect, location, env);
                     if wanted {
-                        touched |= alternatives.iter().any(|(_, value)| value.is_some());
-                        scenarios = multiply(&scenarios, &alternatives, |scenario, value| {
-                            if let Some(value) = value {
-                                scenario.writes.push((location, Some(value.clone())));
-                            }
-                        });
+                        points.push((number, location, alternatives));
                     } else if alternatives.iter().all(|(_, value)| value.is_some()) {
-                        scenarios.iter_mut().for_each(|scenario| scenario.writes.push((location, None)));
+                        first.writes.push((location, None));
                     }
                 }
             } else {
                 for &var in
                     self.vars.iter().filter(|var| var.symbol() == effect.symbol && var.node().is_none())
                 {
-                    if !matches(effect, var, env) {
-                        continue;
+                    if matches(effect, var, env) {
+                        points.push((number, var, self.alternatives(effect, var, env)));
                     }
-                    let alternatives = self.alternatives(effect, var, env);
-                    touched |= alternatives.iter().any(|(_, value)| value.is_some());
-                    scenarios = multiply(&scenarios, &alternatives, |scenario, value| {
-                        if let Some(value) = value {
-                            scenario.substitution.push((var, value.clone()));
-                        }
-                    });
                 }
             }
         }
-        touched.then_some(scenarios)
+        let touches = |(.., alternatives): &Point| alternatives.iter().any(|(_, value)| value.is_some());
+        if !points.iter().any(touches) {
+            return None;
+        }
+        let swaps = self.swaps(&env[..rule.params], &points);
+        let mut scenarios = vec![first];
+        for (at, (number, cell, alternatives)) in points.iter().enumerate() {
+            let weak = rule.updates[*number].weak;
+            scenarios = multiply(&scenarios, alternatives, |scenario, value| {
+                let Some(value) = value else { return };
+                if weak {
+                    scenario.writes.push((*cell, Some(value.clone())));
+                } else {
+                    scenario.substitution.push((*cell, value.clone()));
+                }
+            });
+            scenarios.retain(|scenario| swaps.iter().all(|swap| is_least(&scenario.picks, &swap.points)));
+            if !self.spend(scenarios.len()) {
+                return None;
+            }
+            if scenarios.len() > MANY_SCENARIOS {
+                self.retain_possible(&mut scenarios, &points[at + 1..]);
+            }
+        }
+        Some((scenarios, swaps))
+    }
+
+    /// Drops scenarios that contradict what the cube says of cells other than those left and of reads.
+    fn retain_possible(&mut self, scenarios: &mut Vec<Scenario>, left: &[Point]) {
+        let open = |var: Var| var.node().is_some() || left.iter().any(|(_, cell, _)| *cell == var);
+        let decided: Vec<Literal> =
+            self.cube.literals.iter().filter(|literal| !literal.mentions(open)).cloned().collect();
+        scenarios.retain(|scenario| {
+            self.spend(decided.len() + scenario.conditions.len())
+                && substitute(self.compiled, &decided, &scenario.substitution).is_some_and(|mut literals| {
+                    literals.extend(scenario.conditions.iter().cloned());
+                    tidy(self.compiled, literals)
+                        .is_some_and(|literals| Facts::new(&literals, &self.compiled.domains).is_some())
+                })
+        });
+    }
+
+    /// The twins next to each other among those that take no part.
+    fn swaps(&self, taken: &[u8], points: &[Point]) -> Vec<Swap> {
+        let mut swaps = Vec::new();
+        for b in (0..self.cube.procs).filter(|b| !taken.contains(b)) {
+            let twin = |a: &u8| self.twins[*a as usize] == self.twins[b as usize] && !taken.contains(a);
+            let Some(a) = (0..b).rev().find(twin) else { continue };
+            let image = |(number, cell, _): &Point| {
+                let cell = cell.map(|p| swapped(a, b, p), |n| n);
+                points.iter().position(|(n, c, _)| n == number && *c == cell)
+            };
+            if let Some(points) = points.iter().map(image).collect() {
+                swaps.push(Swap { twins: (a, b), points, nodes: self.cube.swapped_nodes(a, b) });
+            }
+        }
+        swaps
     }
 
     /// The alternatives for one cell, conditions instantiated and the impossible ones left out.
@@ -171,7 +281,7 @@ impl Image<'_> {
 
     /// The guard with its universal part spelled out, one conjunction per choice of disjuncts.
     fn universals(
-        &self,
+        &mut self,
         guard: &Conjunction,
         env: &[u8; 16],
         procs: u8,
@@ -207,6 +317,9 @@ impl Image<'_> {
                     }
                 }
                 sets = next;
+                if !self.spend(sets.len() * (1 + bodies.len())) {
+                    return Vec::new();
+                }
             }
         }
         sets
@@ -215,12 +328,10 @@ impl Image<'_> {
     /// Decides, for each waiting read of a written location, whether it takes the new write.
     fn memory_choices(
         &mut self,
-        rule: &Rule,
-        env: &[u8; 16],
-        procs: u8,
+        instance: &Instance<'_>,
         scenario: &Scenario,
-        guard: Vec<Literal>,
-        params: usize,
+        swaps: &[Swap],
+        guard: &[Literal],
     ) {
         let mut hits: Vec<(u8, Var, Option<Operand>)> = Vec::new();
         for (location, value) in &scenario.writes {
@@ -231,52 +342,76 @@ impl Image<'_> {
             }
         }
         let written: Vec<Var> = scenario.writes.iter().map(|(location, _)| *location).collect();
-        let thread = rule.acting.map_or(0, |slot| env[slot as usize]);
-        let event =
-            NewEvent { thread, writes: &written, reads: &[], drains: rule.locked, locked: rule.locked };
-        let options: Vec<&[Choice]> = (hits.iter())
-            .map(|(node, location, _)| {
-                self.memory.choices(&event, *location, self.cube.weak.nodes[*node as usize].thread)
+        // Swaps that change the scenario have been accounted for.
+        let swaps = swaps
+            .iter()
+            .filter(|swap| {
+                swap.points.iter().zip(&scenario.picks).all(|(to, pick)| scenario.picks[*to] == *pick)
+            })
+            .filter_map(|swap| {
+                let image = |(node, location, _): &(u8, Var, Option<Operand>)| {
+                    let location = location.map(|p| swapped(swap.twins.0, swap.twins.1, p), |n| n);
+                    hits.iter().position(|(n, l, _)| *n == swap.nodes[*node as usize] && *l == location)
+                };
+                hits.iter().map(image).collect()
             })
             .collect();
-        let mut picked = vec![0; hits.len()];
-        loop {
-            let choices: Vec<(u8, Var, Choice)> = hits
-                .iter()
-                .zip(&options)
-                .zip(&picked)
-                .map(|((hit, options), at)| (hit.0, hit.1, options[*at]))
-                .collect();
-            let mut substitution = scenario.substitution.clone();
-            for ((node, location, choice), (.., value)) in choices.iter().zip(&hits) {
-                if *choice == Choice::Reads {
-                    substitution.push((location.read_by(*node), value.clone().unwrap_or(Operand::Any)));
-                }
+        let mut choices =
+            Choices { instance, scenario, guard, written, hits, swaps, picks: Vec::new(), made: Vec::new() };
+        self.choose(&mut choices);
+    }
+
+    fn choose(&mut self, choices: &mut Choices<'_>) {
+        let rule = choices.instance.rule;
+        let Some((node, location, value)) = choices.hits.get(choices.made.len()).cloned() else {
+            return self.finish(choices);
+        };
+        let thread = rule.acting.map_or(0, |slot| choices.instance.env[slot as usize]);
+        let reader = self.cube.weak.nodes[node as usize].thread;
+        let written = choices.written.clone();
+        let event =
+            NewEvent { thread, writes: &written, reads: &[], drains: rule.locked, locked: rule.locked };
+        for (pick, &choice) in self.memory.choices(&event, location, reader).iter().enumerate() {
+            if !self.spend(1 + choices.made.len()) {
+                return;
             }
-            self.finish(rule, env, procs, &written, &choices, &substitution, &guard, params);
-            // The next combination, like an odometer.
-            let Some(at) = (0..picked.len()).find(|&at| picked[at] + 1 < options[at].len()) else { break };
-            picked[at] += 1;
-            picked[..at].fill(0);
+            choices.made.push((node, location, choice));
+            choices.picks.push(pick as u8);
+            let fits = choice != Choice::Reads || self.may_be(location.read_by(node), value.as_ref());
+            if fits
+                && choices.swaps.iter().all(|image| is_least(&choices.picks, image))
+                && self.cube.weak.sides(self.memory, &event, &choices.made).is_some()
+            {
+                self.choose(choices);
+            }
+            choices.made.pop();
+            choices.picks.pop();
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the last step of one choice; the arguments are that choice"
-    )]
-    fn finish(
-        &mut self,
-        rule: &Rule,
-        env: &[u8; 16],
-        procs: u8,
-        written: &[Var],
-        choices: &[(u8, Var, Choice)],
-        substitution: &[(Var, Operand)],
-        guard: &[Literal],
-        params: usize,
-    ) {
-        let Some(mut literals) = substitute(self.compiled, &self.cube.literals, substitution) else { return };
+    /// Whether the cube allows the value, as far as one literal says.
+    fn may_be(&self, read: Var, value: Option<&Operand>) -> bool {
+        let Some(Operand::Enum(value)) = value else { return true };
+        !(self.cube.literals.iter())
+            .any(|literal| matches!(literal, Literal::In(var, set) if *var == read && set >> value & 1 == 0))
+    }
+
+    /// The predecessor under one choice of everything.
+    fn finish(&mut self, choices: &Choices<'_>) {
+        let Choices { instance, scenario, guard, written, hits, made, .. } = choices;
+        let Instance { rule, env, procs } = instance;
+        let mut substitution = scenario.substitution.clone();
+        for ((node, location, choice), (.., value)) in made.iter().zip(hits) {
+            if *choice == Choice::Reads {
+                substitution.push((location.read_by(*node), value.clone().unwrap_or(Operand::Any)));
+            }
+        }
+        if !self.spend(self.cube.literals.len() * (1 + substitution.len()) + guard.len()) {
+            return;
+        }
+        let Some(mut literals) = substitute(self.compiled, &self.cube.literals, &substitution) else {
+            return;
+        };
         literals.extend(guard.iter().cloned());
         let mut weak = self.cube.weak.clone();
         if self.compiled.model != Model::Sc
@@ -303,7 +438,7 @@ impl Image<'_> {
                     drains: rule.locked,
                     locked: rule.locked,
                 };
-                let extended = weak.extend(self.memory, &event, choices);
+                let extended = weak.extend(self.memory, &event, made);
                 if rule.fence && !rule.locked {
                     let fence = NewEvent { thread, writes: &[], reads: &[], drains: true, locked: false };
                     extended.and_then(|weak| weak.extend(self.memory, &fence, &[]))
@@ -314,7 +449,7 @@ impl Image<'_> {
             let Some(extended) = extended else { return };
             weak = extended;
             if weak.nodes.len() > MAX_NODES {
-                self.overflow = Some(Overflow::Nodes);
+                self.overflow.get_or_insert(Overflow::Nodes);
                 return;
             }
             let new = self.cube.weak.nodes.len() as u8;
@@ -322,14 +457,40 @@ impl Image<'_> {
                 *literal = literal.map(|p| p, |node| if node == NEW_NODE { new } else { node });
             }
         }
-        let Some((cube, rename)) = Cube::normalise(self.compiled, literals, weak, procs) else { return };
+        let Some((cube, rename)) = Cube::normalise(self.compiled, literals, weak, *procs) else { return };
         self.found.push(Predecessor {
             cube,
             transition: rule.transition,
-            procs: env[..params].to_vec(),
+            procs: env[..rule.params].to_vec(),
             rename,
         });
     }
+}
+
+/// The choices for the reads that a scenario's writes could serve, being made one after the other.
+struct Choices<'a> {
+    instance: &'a Instance<'a>,
+    scenario: &'a Scenario,
+    guard: &'a [Literal],
+    written: Vec<Var>,
+    /// The reads: node, location, and the value if it matters.
+    hits: Vec<(u8, Var, Option<Operand>)>,
+    /// What swapping twins makes of the reads.
+    swaps: Vec<Vec<usize>>,
+    picks: Vec<u8>,
+    made: Vec<(u8, Var, Choice)>,
+}
+
+/// Whether the picks so far may become the lexicographically least of themselves and their image.
+fn is_least(picks: &[u8], image: &[usize]) -> bool {
+    for (pick, to) in picks.iter().zip(image) {
+        match picks.get(*to) {
+            None => return true, // not yet known
+            Some(other) if pick != other => return pick < other,
+            Some(_) => {}
+        }
+    }
+    true
 }
 
 /// The cells that an effect may write, over `procs` processes.
@@ -365,8 +526,9 @@ fn multiply(
 ) -> Vec<Scenario> {
     let mut result = Vec::with_capacity(scenarios.len() * alternatives.len());
     for scenario in scenarios {
-        for (conditions, value) in alternatives {
+        for (pick, (conditions, value)) in alternatives.iter().enumerate() {
             let mut next = scenario.clone();
+            next.picks.push(pick as u8);
             for condition in conditions {
                 if !next.conditions.contains(condition) {
                     next.conditions.push(condition.clone());

@@ -7,12 +7,12 @@
 
 use super::compile::{Compiled, compile};
 use super::cube::{Cube, GONE, cubes};
-use super::facts::Facts;
-use super::oracle::{Oracle, Refuted};
+use super::oracle::{Candidates, Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
-use super::subsume::Prepared;
+use super::subsume::{Prepared, Target};
 use super::visited::Visited;
 use super::weak::{Memory, Order, memory};
+use super::work::Work;
 use crate::Model;
 use crate::explore::Trace;
 use crate::syntax::Diagnostic;
@@ -21,8 +21,8 @@ use porf_verdict::Limit;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
@@ -30,12 +30,14 @@ pub struct Options<'a> {
     /// How steps are taken back under a weak model; PSO with racy locations has no choice.
     pub order: Order,
     /// Guess invariants from a small instance.
-    pub approximate: bool,
+    pub candidates: Candidates,
     /// The most processes and states of that instance.
     pub small: (u8, usize),
     pub jobs: usize,
     pub max_nodes: usize,
-    pub max_seconds: u64,
+    /// Steps of work: see `prove/work.rs`.
+    pub max_work: u64,
+    pub max_time: Duration,
     /// Refuted candidates after which the approximation is given up.
     pub max_restarts: usize,
     /// Set from outside to end the search.
@@ -45,16 +47,20 @@ pub struct Options<'a> {
 /// An instance that is explored in a moment.
 pub const SMALL: (u8, usize) = (3, 30_000);
 
+/// Some minutes.
+pub const MAX_WORK: u64 = 10_000_000_000;
+
 impl Default for Options<'_> {
     fn default() -> Self {
         Options {
             model: Model::Tso,
             order: Order::Coherence,
-            approximate: true,
+            candidates: Candidates::Bold,
             small: SMALL,
             jobs: 1,
             max_nodes: 100_000,
-            max_seconds: 600,
+            max_work: MAX_WORK,
+            max_time: Duration::from_secs(600),
             max_restarts: usize::MAX,
             interrupt: None,
         }
@@ -96,6 +102,8 @@ pub struct Statistics {
     pub oracle_states: usize,
     /// Whether those are all states of the instance that was asked for.
     pub oracle_is_whole: bool,
+    /// Steps of work.
+    pub work: u64,
     /// Claimed invariants that turned out to be reachable and were dropped.
     pub dropped_lemmas: usize,
 }
@@ -105,11 +113,13 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
     let compiled = compile(system, options.model, options.order)?;
     let memory = memory(compiled.model, compiled.order, &compiled.racy);
     let mut statistics = Statistics::default();
-    let (processes, states) = options.small;
-    let mut oracle = options.approximate.then(|| Oracle::new(&compiled, processes, states));
+    let work = Work::new(options.max_work, options.max_time, options.interrupt);
+    let mut oracle = (options.candidates != Candidates::None)
+        .then(|| Oracle::new(&compiled, options.candidates, options.small, &work));
     statistics.oracle_states = oracle.as_ref().map_or(0, Oracle::len);
     statistics.oracle_is_whole = oracle.as_ref().is_some_and(Oracle::is_whole);
     if let Some(found) = oracle.as_mut().and_then(|oracle| oracle.trace.take()) {
+        statistics.work = work.done();
         return Ok(Search { outcome: Outcome::Reached(Box::new(found)), order: compiled.order, statistics });
     }
     let mut refuted = Refuted::default();
@@ -117,13 +127,12 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
     let pool = (options.jobs > 1)
         .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().ok())
         .flatten();
-    let start = Instant::now();
     loop {
         let mut attempt = Attempt {
             compiled: &compiled,
             memory: &*memory,
             options,
-            start,
+            work: &work,
             nodes: Vec::new(),
             queue: BinaryHeap::new(),
             visited: Visited::default(),
@@ -154,6 +163,7 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
                 continue;
             }
         };
+        statistics.work = work.done();
         return Ok(Search { outcome, order: compiled.order, statistics });
     }
 }
@@ -189,7 +199,7 @@ struct Attempt<'a> {
     compiled: &'a Compiled<'a>,
     memory: &'a dyn Memory,
     options: Options<'a>,
-    start: Instant,
+    work: &'a Work<'a>,
     nodes: Vec<Node>,
     /// Smallest first: processes, literals and reads, candidates, depth, age.
     queue: BinaryHeap<Reverse<Priority>>,
@@ -208,7 +218,7 @@ impl Attempt<'_> {
     fn run(&mut self, mut oracle: Option<&mut Oracle<'_>>, refuted: &Refuted, dropped: &[Cube]) -> End {
         for axiom in &self.compiled.axioms {
             for cube in cubes(self.compiled, axiom) {
-                self.visited.add(self.compiled, usize::MAX, cube);
+                self.visited.add(self.compiled, usize::MAX, cube, self.work);
             }
         }
         for clauses in &self.compiled.unsafes {
@@ -225,8 +235,10 @@ impl Attempt<'_> {
             }
         }
         loop {
-            // Several cubes for each worker: one alone is too little to be worth waking it.
-            let most = if self.options.jobs > 1 { 4 * self.options.jobs } else { 1 };
+            // Several cubes for each worker: one alone is too little to be worth waking it. Careful candidates depend
+            // on all that is known, so there it is one cube after the other.
+            let one = self.options.jobs == 1 || self.options.candidates == Candidates::Careful;
+            let most = if one { 1 } else { 4 * self.options.jobs };
             let mut batch = Vec::new();
             while batch.len() < most
                 && let Some(Reverse((.., id))) = self.queue.pop()
@@ -255,6 +267,10 @@ impl Attempt<'_> {
             } else {
                 batch.iter().map(|id| self.expand(*id)).collect()
             };
+            // What was found when the work was over may be incomplete.
+            if let Some(limit) = self.limit() {
+                return End::Unknown(limit);
+            }
             let several = batch.len() > 1;
             for (&id, expanded) in batch.iter().zip(expanded) {
                 match expanded {
@@ -266,26 +282,39 @@ impl Attempt<'_> {
                             Root::Candidate => End::Refuted(self.chain(id)),
                         };
                     }
-                    Expanded::Predecessors(Err(Overflow::Processes)) => {
-                        return End::Unknown(Limit::Other("a cube needs more than 16 processes".into()));
-                    }
-                    Expanded::Predecessors(Err(Overflow::Nodes)) => {
-                        return End::Unknown(Limit::Other("a cube waits for more than 32 reads".into()));
+                    Expanded::Predecessors(Err(overflow)) => {
+                        let why = match overflow {
+                            Overflow::Processes => "a cube needs more than 16 processes",
+                            Overflow::Nodes => "a cube waits for more than 32 reads",
+                            Overflow::Stopped => "stopped", // said above, with its reason
+                        };
+                        return End::Unknown(Limit::Other(why.into()));
                     }
                     Expanded::Predecessors(Ok(predecessors)) => {
-                        if several && self.visited.subsumes_among(self.compiled, &batch, &self.nodes[id].cube)
+                        if several
+                            && self.visited.subsumes_among(
+                                self.compiled,
+                                &batch,
+                                &self.nodes[id].cube,
+                                self.work,
+                            )
                         {
                             continue;
                         }
                         self.statistics.nodes += 1;
                         let cube = self.nodes[id].cube.clone();
-                        self.visited.add(self.compiled, id, cube);
+                        self.visited.add(self.compiled, id, cube, self.work);
                         for predecessor in predecessors {
                             // Of several, each was compared with what was visited before them.
                             let known = if several {
-                                self.visited.subsumes_among(self.compiled, &batch, &predecessor.cube)
+                                self.visited.subsumes_among(
+                                    self.compiled,
+                                    &batch,
+                                    &predecessor.cube,
+                                    self.work,
+                                )
                             } else {
-                                self.visited.subsumes(self.compiled, &predecessor.cube)
+                                self.visited.subsumes(self.compiled, &predecessor.cube, self.work)
                             };
                             if known {
                                 continue;
@@ -310,17 +339,19 @@ impl Attempt<'_> {
         if cube.meets_init(self.compiled) {
             return Expanded::Initial;
         }
-        if self.visited.covers(self.compiled, cube) {
+        if self.visited.covers(self.compiled, cube, self.work) {
             return Expanded::Covered;
         }
-        Expanded::Predecessors(predecessors(self.compiled, self.memory, cube))
+        Expanded::Predecessors(predecessors(self.compiled, self.memory, cube, self.work))
     }
 
     /// Without the predecessors that a visited cube covers: comparing is most of the work.
     fn expand_and_compare(&self, id: usize) -> Expanded {
         match self.expand(id) {
             Expanded::Predecessors(Ok(mut predecessors)) => {
-                predecessors.retain(|predecessor| !self.visited.subsumes(self.compiled, &predecessor.cube));
+                predecessors.retain(|predecessor| {
+                    !self.visited.subsumes(self.compiled, &predecessor.cube, self.work)
+                });
                 Expanded::Predecessors(Ok(predecessors))
             }
             other => other,
@@ -330,36 +361,37 @@ impl Attempt<'_> {
     /// Replaces a node that adds something by a candidate, if there is one.
     fn approximate(&mut self, oracle: &mut Oracle<'_>, refuted: &Refuted, id: &mut usize) {
         let cube = &self.nodes[*id].cube;
-        if cube.meets_init(self.compiled) || self.visited.covers(self.compiled, cube) {
+        if cube.meets_init(self.compiled) || self.visited.covers(self.compiled, cube, self.work) {
             return;
         }
         // A candidate takes the place of the node, so it must cover it.
-        let Some(facts) = Facts::new(&cube.literals, &self.compiled.domains) else { return };
-        let named = self.compiled.system.named;
-        let covers =
-            |candidate: &Cube| Prepared::new(candidate.clone()).covers(cube, &facts, named).is_some();
+        let Some(target) = Target::new(self.compiled, cube) else { return };
+        let covers = |candidate: &Cube| Prepared::new(candidate.clone()).covers(&target, self.work);
         let candidates = oracle.candidates(cube, refuted).into_iter().filter(covers);
         // The one that leaves the fewest cubes to explain.
         let scored = candidates.filter_map(|candidate| Some((self.open(&candidate)?, candidate)));
-        if let Some((_, candidate)) = scored.min_by_key(|(open, _)| *open) {
-            self.nodes.push(Node { cube: candidate, root: Root::Candidate, depth: 0, parent: None });
-            self.statistics.candidates += 1;
-            *id = self.nodes.len() - 1;
+        let Some((open, candidate)) = scored.min_by_key(|(open, _)| *open) else { return };
+        if self.options.candidates == Candidates::Careful && self.open(cube).is_some_and(|less| less < open) {
+            return;
         }
+        self.nodes.push(Node { cube: candidate, root: Root::Candidate, depth: 0, parent: None });
+        self.statistics.candidates += 1;
+        *id = self.nodes.len() - 1;
     }
 
     /// The predecessors of a candidate that neither it nor a visited cube covers; `None` if one is initial.
     fn open(&self, candidate: &Cube) -> Option<usize> {
         let prepared = Prepared::new(candidate.clone());
         let mut open = 0;
-        for predecessor in predecessors(self.compiled, self.memory, candidate).ok()? {
+        for predecessor in predecessors(self.compiled, self.memory, candidate, self.work).ok()? {
             let cube = predecessor.cube;
             if cube.meets_init(self.compiled) {
                 return None;
             }
-            let own = Facts::new(&cube.literals, &self.compiled.domains)
-                .is_none_or(|facts| prepared.covers(&cube, &facts, self.compiled.system.named).is_some());
-            open += usize::from(!own && !self.visited.subsumes(self.compiled, &cube));
+            let known = Target::new(self.compiled, &cube).is_none_or(|target| {
+                prepared.covers(&target, self.work) || self.visited.subsumes_target(&target, self.work)
+            });
+            open += usize::from(!known);
         }
         Some(open)
     }
@@ -375,14 +407,11 @@ impl Attempt<'_> {
     }
 
     fn limit(&self) -> Option<Limit> {
-        if self.options.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Some(Limit::Interrupted);
-        }
-        if self.statistics.nodes >= self.options.max_nodes {
-            return Some(Limit::Nodes { limit: self.options.max_nodes as u64 });
-        }
-        (self.start.elapsed().as_secs() >= self.options.max_seconds)
-            .then_some(Limit::Time { seconds: self.options.max_seconds })
+        self.work.look();
+        self.work.stopped().or_else(|| {
+            (self.statistics.nodes >= self.options.max_nodes)
+                .then_some(Limit::Nodes { limit: self.options.max_nodes as u64 })
+        })
     }
 
     /// The cubes from a node to its root.

@@ -1,10 +1,10 @@
 //! The visited cubes: what is known to lead to an unsafe state, and whether a new cube adds to it.
 
 use super::compile::Compiled;
-use super::cube::{Cube, Signature};
-use super::facts::Facts;
+use super::cube::Cube;
 use super::literal::{Literal, Var};
-use super::subsume::Prepared;
+use super::subsume::{Prepared, Target};
+use super::work::Work;
 
 /// Units derived in one cover check before it is given up.
 const MAX_UNITS: usize = 24;
@@ -16,13 +16,11 @@ pub struct Visited {
 
 impl Visited {
     /// Adds a cube under its node number and removes what it makes superfluous.
-    pub fn add(&mut self, compiled: &Compiled<'_>, node: usize, cube: Cube) {
+    pub fn add(&mut self, compiled: &Compiled<'_>, node: usize, cube: Cube, work: &Work<'_>) {
         let prepared = Prepared::new(cube);
-        let named = compiled.system.named;
         self.cubes.retain(|(_, old)| {
             !(prepared.signature.may_cover(old.signature)
-                && Facts::new(&old.cube.literals, &compiled.domains)
-                    .is_none_or(|facts| prepared.covers(&old.cube, &facts, named).is_some()))
+                && Target::new(compiled, &old.cube).is_none_or(|target| prepared.covers(&target, work)))
         });
         self.cubes.push((node, prepared));
     }
@@ -32,79 +30,60 @@ impl Visited {
     }
 
     /// Whether the cube of one of these nodes covers `cube`.
-    pub fn subsumes_among(&self, compiled: &Compiled<'_>, nodes: &[usize], cube: &Cube) -> bool {
-        let Some(facts) = Facts::new(&cube.literals, &compiled.domains) else { return true };
-        let (signature, named) = (cube.signature(), compiled.system.named);
+    pub fn subsumes_among(
+        &self,
+        compiled: &Compiled<'_>,
+        nodes: &[usize],
+        cube: &Cube,
+        work: &Work<'_>,
+    ) -> bool {
+        let Some(target) = Target::new(compiled, cube) else { return true };
         // They are the last that were added.
         (self.cubes.iter().rev().take(nodes.len())).any(|(node, old)| {
-            nodes.contains(node)
-                && old.signature.may_cover(signature)
-                && old.covers(cube, &facts, named).is_some()
+            nodes.contains(node) && old.signature.may_cover(target.signature) && old.covers(&target, work)
         })
     }
 
     /// Whether one visited cube covers `cube`.
-    pub fn subsumes(&self, compiled: &Compiled<'_>, cube: &Cube) -> bool {
-        let Some(facts) = Facts::new(&cube.literals, &compiled.domains) else { return true };
-        self.subsumes_with(compiled, cube, &facts, cube.signature())
+    pub fn subsumes(&self, compiled: &Compiled<'_>, cube: &Cube, work: &Work<'_>) -> bool {
+        Target::new(compiled, cube).is_none_or(|target| self.subsumes_target(&target, work))
     }
 
-    fn subsumes_with(
-        &self,
-        compiled: &Compiled<'_>,
-        cube: &Cube,
-        facts: &Facts,
-        signature: Signature,
-    ) -> bool {
-        let named = compiled.system.named;
+    /// The same for a cube that is compared with others too.
+    pub fn subsumes_target(&self, target: &Target<'_>, work: &Work<'_>) -> bool {
         (self.cubes.iter())
-            .any(|(_, old)| old.signature.may_cover(signature) && old.covers(cube, facts, named).is_some())
+            .any(|(_, old)| old.signature.may_cover(target.signature) && old.covers(target, work))
     }
 
     /// Whether the visited cubes together cover `cube`: a cube that holds but for one literal makes that
     /// literal's negation known; derive such units until one cube covers what is left.
-    pub fn covers(&self, compiled: &Compiled<'_>, cube: &Cube) -> bool {
-        let Some(mut facts) = Facts::new(&cube.literals, &compiled.domains) else { return true };
+    pub fn covers(&self, compiled: &Compiled<'_>, cube: &Cube, work: &Work<'_>) -> bool {
         let mut cube = cube.clone();
-        if self.subsumes_with(compiled, &cube, &facts, cube.signature()) {
-            return true;
-        }
-        let named = compiled.system.named;
-        for _ in 0..MAX_UNITS {
-            let mut unit: Option<Literal> = None;
-            let signature = cube.signature();
-            for (_, old) in self.cubes.iter().filter(|(_, old)| old.signature.may_almost_cover(signature)) {
-                let mut missing = None;
-                unit = old.embed(&cube, &facts, named, 1, &mut missing, &mut |_, missing| {
-                    let missing = missing?;
-                    // A split on a read that the cube does not make would invent that read.
-                    let invented = |var: Var| {
-                        var.node().is_some() && !cube.literals.iter().any(|l| l.mentions(|v| v == var))
-                    };
-                    if missing.mentions(invented) {
-                        return None;
-                    }
-                    let negated = missing.negate(compiled.full()).pop()?;
-                    (!facts.implies(&negated)).then_some(negated)
-                });
-                if unit.is_some() {
-                    break;
-                }
-            }
-            let Some(unit) = unit else { return false };
-            cube.literals.push(unit);
-            let Some(literals) = super::cube::tidy(compiled, std::mem::take(&mut cube.literals)) else {
+        for _ in 0..=MAX_UNITS {
+            let Some(target) = Target::new(compiled, &cube) else { return true };
+            if self.subsumes_target(&target, work) {
                 return true;
-            };
+            }
+            let Some(unit) = self.unit(compiled, &target, work) else { return false };
+            let literals = cube.literals.iter().cloned().chain([unit]).collect();
+            let Some(literals) = super::cube::tidy(compiled, literals) else { return true };
             cube.literals = literals;
-            match Facts::new(&cube.literals, &compiled.domains) {
-                Some(next) => facts = next,
-                None => return true,
-            }
-            if self.subsumes_with(compiled, &cube, &facts, cube.signature()) {
-                return true;
-            }
         }
         false
+    }
+
+    /// The negation of the one literal that keeps a visited cube from covering the target.
+    fn unit(&self, compiled: &Compiled<'_>, target: &Target<'_>, work: &Work<'_>) -> Option<Literal> {
+        // A split on a read that the cube does not make would invent that read.
+        let invented =
+            |var: Var| var.node().is_some() && !target.cube.literals.iter().any(|l| l.mentions(|v| v == var));
+        let almost = self.cubes.iter().filter(|(_, old)| old.signature.may_almost_cover(target.signature));
+        almost.map(|(_, old)| old).find_map(|old| {
+            old.embed(target, 1, work, &mut |missing| {
+                let missing = missing.filter(|missing| !missing.mentions(invented))?;
+                let negated = missing.negate(compiled.full()).pop()?;
+                (!target.facts.implies(&negated)).then_some(negated)
+            })
+        })
     }
 }

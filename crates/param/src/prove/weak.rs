@@ -248,14 +248,15 @@ impl Weak {
         self.nodes.is_empty()
     }
 
-    /// Adds an event in front of everything. `reads`: old reads of the written locations with their choice.
-    /// `None` if ghb has a cycle. The new node, if it has reads, is the last of the result.
-    pub fn extend(
+    /// The nodes after an event that is put in front of everything and those before it; `None` if ghb has a cycle.
+    /// `reads`: old reads of the written locations with their choice. More of them only add constraints, so
+    /// what is impossible for some is impossible for all.
+    pub fn sides(
         &self,
         memory: &dyn Memory,
         event: &NewEvent<'_>,
         reads: &[(u8, Var, Choice)],
-    ) -> Option<Weak> {
+    ) -> Option<(Mask, Mask)> {
         let mut after = memory.successors(self, event);
         let mut before: Mask = 0;
         for &(node, location, choice) in reads {
@@ -278,19 +279,22 @@ impl Weak {
         if before & after != 0 {
             return None;
         }
-        let readers = |location: Var| {
-            // Who read the missed write did so before the late source overwrote it.
-            let reads =
-                reads.iter().filter(|(_, other, choice)| *other == location && *choice == Choice::Reads);
-            reads.fold(0, |mask: Mask, (node, ..)| mask | 1 << node)
-        };
-        // The source of a late read comes after those and before the read itself.
+        // The source of a late read comes after those that read the missed write, and before the read itself.
         let impossible = |&(node, location, choice): &(u8, Var, Choice)| {
-            choice == Choice::Late && self.nodes[node as usize].reach & readers(location) != 0
+            choice == Choice::Late && self.nodes[node as usize].reach & readers(reads, location) != 0
         };
-        if reads.iter().any(impossible) {
-            return None;
-        }
+        if reads.iter().any(impossible) { None } else { Some((after, before)) }
+    }
+
+    /// Adds an event in front of everything; `reads` as in [`Weak::sides`]. `None` if ghb has a cycle. The new node,
+    /// if it has reads, is the last of the result.
+    pub fn extend(
+        &self,
+        memory: &dyn Memory,
+        event: &NewEvent<'_>,
+        reads: &[(u8, Var, Choice)],
+    ) -> Option<Weak> {
+        let (after, before) = self.sides(memory, event, reads)?;
         let mut weak = self.clone();
         let mut reach = after;
         // A write that a late read missed stays as a node without reads: the read's source happens after it.
@@ -321,7 +325,7 @@ impl Weak {
             }
         }
         for &(node, location, choice) in reads {
-            let floor = 1 << self.nodes.len() | readers(location);
+            let floor = 1 << self.nodes.len() | readers(reads, location);
             let late = &mut weak.nodes[node as usize].late;
             match (choice, late.iter_mut().find(|(other, _)| *other == location)) {
                 (Choice::Late, Some((_, old))) => *old |= floor,
@@ -409,20 +413,45 @@ impl Weak {
             visit(node.thread);
             node.late.iter().for_each(|(location, _)| location.indices().for_each(&mut *visit));
         }
-        for (entry, _) in &self.entries {
-            match entry {
-                Entry::Any(p) | Entry::Write(p) => visit(*p),
-                Entry::Location(location) => location.indices().for_each(&mut *visit),
-                Entry::Own(p, location) => {
-                    visit(*p);
-                    location.indices().for_each(&mut *visit);
-                }
-            }
-        }
+        self.entries.iter().for_each(|(entry, _)| entry.processes(visit));
+    }
+
+    /// Whether swapping two processes, and their nodes in order, changes nothing.
+    pub fn is_symmetric(&self, swap: impl Fn(ProcId) -> ProcId + Copy, nodes: &[u8]) -> bool {
+        let image = |mask: Mask| {
+            (nodes.iter().enumerate())
+                .filter(|(n, _)| mask >> n & 1 == 1)
+                .fold(0, |m: Mask, (_, n)| m | 1 << n)
+        };
+        self.nodes.iter().zip(nodes).all(|(node, to)| {
+            let to = &self.nodes[*to as usize];
+            to.thread == swap(node.thread)
+                && to.reach == image(node.reach)
+                && to.late.len() == node.late.len()
+                && (node.late.iter())
+                    .all(|(location, floor)| to.late.contains(&(location.map(swap, |n| n), image(*floor))))
+        }) && self.entries.iter().all(|(entry, mask)| self.entry(entry.rename(swap)) == image(*mask))
     }
 }
 
+/// The nodes that read the new write of a location: they did so before a late source overwrote it.
+fn readers(reads: &[(u8, Var, Choice)], location: Var) -> Mask {
+    (reads.iter().filter(|(_, other, choice)| *other == location && *choice == Choice::Reads))
+        .fold(0, |mask, (node, ..)| mask | 1 << node)
+}
+
 impl Entry {
+    pub fn processes(self, visit: &mut impl FnMut(ProcId)) {
+        match self {
+            Entry::Any(p) | Entry::Write(p) => visit(p),
+            Entry::Location(location) => location.indices().for_each(visit),
+            Entry::Own(p, location) => {
+                visit(p);
+                location.indices().for_each(visit);
+            }
+        }
+    }
+
     pub fn rename(self, procs: impl Fn(ProcId) -> ProcId + Copy) -> Entry {
         match self {
             Entry::Any(p) => Entry::Any(procs(p)),
