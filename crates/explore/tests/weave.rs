@@ -368,6 +368,45 @@ fn fuzz_size(name: &str, size: u64, budget: u64, fast: Option<Fast>) {
     assert!(fast.is_none() || (buffering * 2 < checked && buffering * 30 > checked));
 }
 
+/// Larger programs, made for load buffering: going on from seeds finds what the search through the whole program does.
+#[test]
+fn seeds_are_enough() {
+    let models = [
+        ("imm", Fast::Imm),
+        ("armv8", Fast::Armv8),
+        ("riscv", Fast::Riscv),
+        ("power", Fast::Power),
+        ("armv7", Fast::Armv7),
+    ];
+    let seed: u64 = std::env::var("PORF_SEED").map_or(1, |seed| seed.parse().unwrap());
+    for (name, fast) in models {
+        let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
+        let model = Model::builtin(name).unwrap();
+        let (mut compared, mut executions) = (0, 0);
+        for at in 0..budget() / 8 {
+            let program = program((13 << 40) + seed * 40_000_000 + 4 * at, 13, idiom);
+            let schedule = SCHEDULES[at as usize % SCHEDULES.len()];
+            let Ok(found) = explored(&program, &model, Some(fast), schedule) else { continue };
+            if !found.buffering || found.keys.len() > 200 {
+                continue;
+            }
+            let whole = explored(&program, &model, None, Schedule::LeftToRight).unwrap();
+            assert!(
+                found.keys == whole.keys && found.twice == 0,
+                "{name} {schedule:?}: {} and {}, {} twice\n{}",
+                found.keys.len(),
+                whole.keys.len(),
+                found.twice,
+                porf_ir::print(&program)
+            );
+            compared += 1;
+            executions += found.keys.len();
+        }
+        println!("{name}: {compared} programs with load buffering, {executions} executions");
+        assert!(compared * 20 > budget() / 8, "{name}: only {compared} programs");
+    }
+}
+
 /// What one thread keeps in order, pair by pair.
 fn chains(name: &str, fast: Fast) {
     let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
