@@ -17,6 +17,8 @@ mod pool;
 pub(crate) mod pre;
 mod search;
 mod subsume;
+#[cfg(test)]
+mod tests;
 mod visited;
 pub(crate) mod weak;
 pub(crate) mod work;

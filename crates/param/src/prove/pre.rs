@@ -48,8 +48,19 @@ pub fn predecessors(
     cube: &Cube,
     work: &Work<'_>,
 ) -> Result<Vec<Predecessor>, Overflow> {
+    let twins = if compiled.system.named { (0..cube.procs).collect() } else { cube.twins() };
+    predecessors_up_to(twins, compiled, memory, cube, work)
+}
+
+/// The same for given twins.
+pub fn predecessors_up_to(
+    twins: Vec<u8>,
+    compiled: &Compiled<'_>,
+    memory: &dyn Memory,
+    cube: &Cube,
+    work: &Work<'_>,
+) -> Result<Vec<Predecessor>, Overflow> {
     let named = compiled.system.named;
-    let twins = if named { (0..cube.procs).collect() } else { cube.twins() };
     let vars = cube.vars();
     let mut image = Image { compiled, memory, cube, vars, twins, work, found: Vec::new(), overflow: None };
     let max = compiled.system.number_procs.unwrap_or(MAX_PROCS).min(MAX_PROCS);
