@@ -128,13 +128,14 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
     let careful = Options { candidates: Candidates::Careful, ..some };
     // Candidates from few states are often wrong.
     let more = Options { small: (small.0, MORE_STATES), max_restarts: usize::MAX, ..bold };
+    let some_more = Options { small: more.small, ..some };
     let plan = match request.approximation {
         Approximation::Never => vec![plain],
-        Approximation::Always => vec![some, careful, bold, more],
+        Approximation::Always => vec![some, careful, some_more, bold, more],
         Approximation::Auto => {
             let mut plan = vec![cheap];
             plan.extend(both.then_some(Options { order: Order::Issue, ..cheap }));
-            plan.extend([some, careful]);
+            plan.extend([some, careful, some_more]);
             plan.push(Options { max_work: request.max_work / 4, max_time: time / 4, ..bold });
             plan.push(Options { max_work: request.max_work / 2, max_time: time / 2, ..more });
             plan.push(plain);
