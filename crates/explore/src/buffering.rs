@@ -9,7 +9,7 @@
 
 use crate::history::{History, Tag};
 use crate::prefix::{Below, Covered, Ordered, Prefix};
-use crate::seed::Seeds;
+use crate::seed::{Seeds, depend, ways};
 use crate::visit::{Statistics, Visit, Visitor};
 use crate::weave::is_split;
 use porf_consistency::{Architecture, HappensBefore, MemoryModel};
@@ -157,17 +157,42 @@ impl<M: MemoryModel> Detector<M> {
             }
         }
         for read in seeds {
-            self.prefix.mark_with(live, M::ARCHITECTURE, write, read);
-            // What the second search refuses is left to it.
-            let kept = |ev: Ev| self.prefix.below[ev.as_usize()] && graph.event(ev).label.is_write();
-            let refused = self.prefix.split
-                || (architecture == Architecture::Armv8
-                    && graph.all().any(|ev| kept(ev) && is_split(graph, ev)));
-            if refused || !self.seeds.add(live, &self.prefix, write, read) {
+            if !self.sow(live, architecture, write, read) {
                 self.found = true;
                 return;
             }
         }
+    }
+
+    /// Cuts out where a read could read from a write, once for each way from the one to the other; without a way
+    /// where there are too many, or one changes with what is read. Whether that can be done.
+    fn sow(&mut self, live: &Live<'_, '_>, architecture: Architecture, write: Ev, read: Ev) -> bool {
+        let Detector { prefix, seeds, .. } = self;
+        let graph = live.graph;
+        // What the second search refuses is left to it.
+        let is_refused = |prefix: &Prefix| {
+            let kept = |ev: Ev| prefix.below[ev.as_usize()] && graph.event(ev).label.is_write();
+            prefix.split
+                || (architecture == Architecture::Armv8
+                    && graph.all().any(|ev| kept(ev) && is_split(graph, ev)))
+        };
+        let (mut fits, mut all) = (true, true);
+        let known = ways(graph, read, write, &mut |way| {
+            let mut events: SmallVec<[Ev; 9]> = SmallVec::from_slice(way);
+            events.push(write);
+            prefix.mark_with(live, M::ARCHITECTURE, &events, read);
+            // What depends on the read is something else if it reads something else.
+            if depend(live, &prefix.below, read) {
+                fits = false;
+            } else {
+                all = all && !is_refused(prefix) && seeds.add(live, prefix, write, read);
+            }
+        });
+        if !(fits && known) {
+            prefix.mark_with(live, M::ARCHITECTURE, &[write], read);
+            all = all && !is_refused(prefix) && seeds.add(live, prefix, write, read);
+        }
+        all
     }
 
     /// Whether there may be executions with cycles in po | rf.

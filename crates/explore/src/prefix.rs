@@ -46,20 +46,20 @@ impl Prefix {
     /// The write of a read-modify-write belongs to its read, unless it needs more than is there: another
     /// read-modify-write could not know that the source is taken.
     pub fn mark(&mut self, linked: &impl Ordered, architecture: Option<Architecture>, event: Ev) {
-        self.mark_all(linked, architecture, event, Ev::NONE, true);
+        self.mark_all(linked, architecture, &[event], Ev::NONE, true);
+        self.below[event.as_usize()] = false;
     }
 
-    /// Marks everything below `event`, and below `read` but for what that reads, and these two themselves. The
+    /// Marks some events and everything below them, and `read` and everything below it but for what it reads. The
     /// write of a read-modify-write that `read` belongs to is left out.
     pub fn mark_with(
         &mut self,
         linked: &impl Ordered,
         architecture: Option<Architecture>,
-        event: Ev,
+        events: &[Ev],
         read: Ev,
     ) {
-        self.mark_all(linked, architecture, event, read, true);
-        self.below[event.as_usize()] = true;
+        self.mark_all(linked, architecture, events, read, true);
     }
 
     /// Whether `read` is below `event` only because a thread reads its own write early (that of a
@@ -76,9 +76,9 @@ impl Prefix {
         if orders || !self.early || !self.below[read.as_usize()] {
             return false;
         }
-        self.mark_all(linked, architecture, event, Ev::NONE, false);
+        self.mark_all(linked, architecture, &[event], Ev::NONE, false);
         let doubtful = !self.below[read.as_usize()];
-        self.mark_all(linked, architecture, event, Ev::NONE, true);
+        self.mark(linked, architecture, event);
         doubtful
     }
 
@@ -89,7 +89,7 @@ impl Prefix {
         &mut self,
         linked: &impl Ordered,
         architecture: Option<Architecture>,
-        event: Ev,
+        events: &[Ev],
         open: Ev,
         early: bool,
     ) {
@@ -98,12 +98,10 @@ impl Prefix {
         *seen = false;
         marks.clear();
         marks.resize(graph.len(), 0);
-        marks[event.as_usize()] = NEEDED | ORDERED;
         work.clear();
-        work.push((event, NEEDED | ORDERED));
-        if open.is_some() {
-            marks[open.as_usize()] = NEEDED | ORDERED;
-            work.push((open, NEEDED | ORDERED));
+        for &event in events.iter().chain(open.is_some().then_some(&open)) {
+            marks[event.as_usize()] = NEEDED | ORDERED;
+            work.push((event, NEEDED | ORDERED));
         }
         let mut pairs = false;
         while let Some((top, new)) = work.pop() {
@@ -125,7 +123,7 @@ impl Prefix {
             }
             let imm = architecture == Some(Architecture::Imm);
             let linux = architecture == Some(Architecture::Lkmm);
-            if new & VALUE != 0 || (linux && top == event && !is_marked(graph.event(top))) {
+            if new & VALUE != 0 || (linux && events.contains(&top) && !is_marked(graph.event(top))) {
                 needs(linked, architecture, top, top != open, &mut |need, _, _| mark(need, VALUE));
             } else if new & NEEDED != 0 {
                 needs(linked, architecture, top, top != open, &mut |need, kind, is_compared| {
@@ -179,7 +177,6 @@ impl Prefix {
         });
         below.clear();
         below.extend(marks.iter().map(|&mark| mark != 0));
-        below[event.as_usize()] = false;
     }
 }
 

@@ -1,15 +1,16 @@
-//! Where load buffering begins: a write, a read before it in po | rf that it does not hang on, and what the two
-//! hang on, cut out of an execution.
+//! Where load buffering begins: a write, a read before it in po | rf that it does not hang on, a way from the read
+//! to the write, and all that these hang on, cut out of an execution.
 //!
-//! With the read taking its value from the write this is the smallest part of an execution in which po | rf has
-//! a cycle: nothing of it changes in the executions that have it. `docs/hardware.md` tells why every execution with
-//! a cycle has such a part, and why the main search comes across it.
+//! If the read takes its value from the write, po | rf has a cycle here, and in every execution that has this as a
+//! part. (Not so without the way, which is left out where it depends on what the read reads.) `docs/hardware.md` tells why every execution with a cycle has such a part, and why the main search comes
+//! across it.
 
 use crate::buffering::{Live, tag_before};
 use crate::history::{History, Tag};
 use crate::prefix::Prefix;
-use porf_event::Label;
-use porf_graph::{Ev, Linked, Links, Partial};
+use porf_event::{Label, ThreadId};
+use porf_graph::{Ev, ExecutionGraph, Linked, Links, Partial};
+use smallvec::SmallVec;
 use std::collections::HashSet;
 
 pub(crate) struct Seed {
@@ -65,6 +66,88 @@ fn links(live: &Live<'_, '_>, event: Ev) -> Links {
         before: before.0,
         conditional: live.is_conditional(event),
     }
+}
+
+/// Calls `found` with the events of ways from a read to a write in po | rf, these two left out: reads and what they
+/// take their values from, for each way that comes into no thread twice. Gives up after some steps; whether it did not.
+///
+/// A way that comes into a thread twice could have stayed there. Of ways over the creation and joining of threads
+/// the events there are left out: what comes later hangs on them anyway.
+pub(crate) fn ways(graph: &ExecutionGraph, read: Ev, write: Ev, found: &mut impl FnMut(&[Ev])) -> bool {
+    let mut ways = Ways { graph, read, way: SmallVec::new(), threads: SmallVec::new(), left: STEPS, found };
+    ways.follow(write);
+    ways.left > 0
+}
+
+/// How many events are looked at.
+const STEPS: u32 = 1000;
+
+struct Ways<'g, F> {
+    graph: &'g ExecutionGraph,
+    read: Ev,
+    way: SmallVec<[Ev; 8]>,
+    threads: SmallVec<[ThreadId; 8]>,
+    left: u32,
+    found: &'g mut F,
+}
+
+impl<F: FnMut(&[Ev])> Ways<'_, F> {
+    /// Goes back from an event of a thread where the way has not been.
+    fn follow(&mut self, event: Ev) {
+        let graph = self.graph;
+        let (from, to) = (graph.event(self.read).id, graph.event(event).id);
+        if from.thread == to.thread {
+            (self.found)(&self.way);
+            return;
+        }
+        self.threads.push(to.thread);
+        let thread = graph.thread(to.thread);
+        let mut all = true;
+        for &other in thread.events()[..to.index as usize].iter().rev() {
+            all = self.left > 0 && graph.in_prefix(self.read, other);
+            if !all {
+                break;
+            }
+            self.left -= 1;
+            match graph.event(other).label {
+                Label::Read { .. } => self.cross(graph.rf(other), &[other, graph.rf(other)]),
+                Label::Join { child } => self.cross(graph.thread_end(child).unwrap_or(Ev::INIT), &[]),
+                _ => {}
+            }
+        }
+        if all {
+            self.cross(thread.creator, &[]);
+        }
+        self.threads.pop();
+    }
+
+    /// Goes on to an event of another thread, by way of some events.
+    fn cross(&mut self, event: Ev, by: &[Ev]) {
+        let thread = self.graph.event(event).id.thread;
+        if event != Ev::INIT && !self.threads.contains(&thread) && self.graph.in_prefix(self.read, event) {
+            self.way.extend_from_slice(by);
+            self.follow(event);
+            self.way.truncate(self.way.len() - by.len());
+        }
+    }
+}
+
+/// Whether one of some events, other than the read itself, depends on a read, by what it reads and is computed from.
+pub(crate) fn depend(live: &Live<'_, '_>, events: &[bool], read: Ev) -> bool {
+    let mut seen = vec![false; live.graph.len()];
+    let mut work: Vec<Ev> = live.graph.all().filter(|&ev| events[ev.as_usize()] && ev != read).collect();
+    while let Some(ev) = work.pop() {
+        if ev == read {
+            return true;
+        }
+        if std::mem::replace(&mut seen[ev.as_usize()], true) {
+            continue;
+        }
+        let rf = live.graph.event(ev).rf;
+        work.extend(live.needs(ev).map(|need| need.event));
+        work.extend((rf.is_some() && rf != Ev::INIT).then_some(rf));
+    }
+    false
 }
 
 /// The thread histories that a graph has.
