@@ -4,6 +4,7 @@ use super::compile::{Clauses, Compiled, Conjunction};
 use super::facts::Facts;
 use super::literal::*;
 use super::weak::{Entry, MAX_NODES, Mask, Node, Order, Weak};
+use super::work::Work;
 use crate::Model;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -79,8 +80,8 @@ impl Cube {
         Some((Cube { procs: next, literals, weak }, rename))
     }
 
-    /// Whether some initial state may be in the cube.
-    pub fn meets_init(&self, compiled: &Compiled<'_>) -> bool {
+    /// Whether some initial state may be in the cube; "yes" if the work is over.
+    pub fn meets_init(&self, compiled: &Compiled<'_>, work: &Work<'_>) -> bool {
         if self.weak.nodes.iter().any(|node| !node.late.is_empty()) {
             return false; // nothing is older than the initial value
         }
@@ -98,7 +99,7 @@ impl Cube {
             }
             instances.push(env);
         }
-        satisfiable(compiled, &compiled.init, &instances, literals, procs)
+        satisfiable(compiled, &compiled.init, &instances, literals, procs, work)
     }
 
     /// The distinct variables of the literals.
@@ -236,7 +237,11 @@ fn satisfiable(
     instances: &[[u8; 16]],
     literals: Vec<Literal>,
     procs: u8,
+    work: &Work<'_>,
 ) -> bool {
+    if !work.spend(literals.len() as u64) {
+        return true;
+    }
     let Some((env, rest)) = instances.split_first() else {
         return Facts::new(&literals, &compiled.domains).is_some();
     };
@@ -264,7 +269,7 @@ fn satisfiable(
             tidy(compiled, set).is_some_and(|set| {
                 // A single disjunct needs no early check; several would branch for nothing.
                 (init.disjuncts.len() == 1 || Facts::new(&set, &compiled.domains).is_some())
-                    && satisfiable(compiled, init, rest, set, procs)
+                    && satisfiable(compiled, init, rest, set, procs, work)
             })
         })
     })

@@ -97,6 +97,9 @@ fn eliminate(rows: &[Row], var: Var) -> Option<Vec<Row>> {
             if !next.contains(&combined) {
                 next.push(combined);
             }
+            if next.len() > MAX_CONSTRAINTS {
+                return None; // given up before that many are compared with each other
+            }
         }
     }
     Some(next)

@@ -189,7 +189,7 @@ impl<'a> Oracle<'a> {
 
     fn acceptable(&mut self, candidate: &Cube, refuted: &Refuted) -> bool {
         !self.satisfied(candidate)
-            && !candidate.meets_init(self.compiled)
+            && !candidate.meets_init(self.compiled, self.work)
             && !refuted.forbids(self.compiled, candidate, self.work)
     }
 

@@ -34,10 +34,14 @@ pub struct Predecessor {
 pub enum Overflow {
     Processes,
     Nodes,
+    /// More than [`MAX_WAYS`] ways for one step.
+    Predecessors,
     /// [`Work`] says why.
     Stopped,
 }
 
+/// Scenarios, choices of a universal guard, or predecessors: what is kept in memory at once.
+const MAX_WAYS: usize = 200_000;
 /// Scenarios beyond which the impossible ones are weeded out before all cells are decided.
 const MANY_SCENARIOS: usize = 8;
 
@@ -134,7 +138,15 @@ impl Image<'_> {
         if !go_on {
             self.overflow = Some(Overflow::Stopped);
         }
-        go_on
+        go_on && self.overflow != Some(Overflow::Predecessors)
+    }
+
+    /// Whether so many ways can be kept.
+    fn fits(&mut self, ways: usize) -> bool {
+        if ways > MAX_WAYS {
+            self.overflow = Some(Overflow::Predecessors);
+        }
+        ways <= MAX_WAYS
     }
 
     /// Whether each process of the cube is the first of its twins that is not taken.
@@ -167,7 +179,7 @@ impl Image<'_> {
                     for guard in self.universals(guard, &env, procs, base) {
                         self.memory_choices(&chosen, scenario, &swaps, &guard);
                     }
-                    if self.overflow == Some(Overflow::Stopped) {
+                    if !self.spend(1) {
                         return;
                     }
                 }
@@ -209,6 +221,9 @@ impl Image<'_> {
         let swaps = self.swaps(&env[..rule.params], &points);
         let mut scenarios = vec![first];
         for (at, (number, cell, alternatives)) in points.iter().enumerate() {
+            if !self.fits(scenarios.len() * alternatives.len()) {
+                return None;
+            }
             let weak = rule.updates[*number].weak;
             scenarios = multiply(&scenarios, alternatives, |scenario, value| {
                 let Some(value) = value else { return };
@@ -312,6 +327,9 @@ impl Image<'_> {
                     .collect();
                 let mut next = Vec::new();
                 for set in sets {
+                    if !self.spend(1 + set.len() * bodies.len()) || !self.fits(next.len()) {
+                        return Vec::new();
+                    }
                     if bodies.len() > 1
                         && let Some(facts) = Facts::new(&set, &self.compiled.domains)
                         && bodies.iter().any(|body| body.iter().all(|literal| facts.implies(literal)))
@@ -328,9 +346,6 @@ impl Image<'_> {
                     }
                 }
                 sets = next;
-                if !self.spend(sets.len() * (1 + bodies.len())) {
-                    return Vec::new();
-                }
             }
         }
         sets
@@ -469,6 +484,9 @@ impl Image<'_> {
             }
         }
         let Some((cube, rename)) = Cube::normalise(self.compiled, literals, weak, *procs) else { return };
+        if !self.fits(self.found.len()) {
+            return;
+        }
         self.found.push(Predecessor {
             cube,
             transition: rule.transition,

@@ -286,6 +286,7 @@ impl Attempt<'_> {
                         let why = match overflow {
                             Overflow::Processes => "a cube needs more than 16 processes",
                             Overflow::Nodes => "a cube waits for more than 32 reads",
+                            Overflow::Predecessors => "a step has more than 200,000 ways to lead to a cube",
                             Overflow::Stopped => "stopped", // said above, with its reason
                         };
                         return End::Unknown(Limit::Other(why.into()));
@@ -336,7 +337,7 @@ impl Attempt<'_> {
 
     fn expand(&self, id: usize) -> Expanded {
         let cube = &self.nodes[id].cube;
-        if cube.meets_init(self.compiled) {
+        if cube.meets_init(self.compiled, self.work) {
             return Expanded::Initial;
         }
         if self.visited.covers(self.compiled, cube, self.work) {
@@ -361,7 +362,7 @@ impl Attempt<'_> {
     /// Replaces a node that adds something by a candidate, if there is one.
     fn approximate(&mut self, oracle: &mut Oracle<'_>, refuted: &Refuted, id: &mut usize) {
         let cube = &self.nodes[*id].cube;
-        if cube.meets_init(self.compiled) || self.visited.covers(self.compiled, cube, self.work) {
+        if cube.meets_init(self.compiled, self.work) || self.visited.covers(self.compiled, cube, self.work) {
             return;
         }
         // A candidate takes the place of the node, so it must cover it.
@@ -385,7 +386,7 @@ impl Attempt<'_> {
         let mut open = 0;
         for predecessor in predecessors(self.compiled, self.memory, candidate, self.work).ok()? {
             let cube = predecessor.cube;
-            if cube.meets_init(self.compiled) {
+            if cube.meets_init(self.compiled, self.work) {
                 return None;
             }
             let known = Target::new(self.compiled, &cube).is_none_or(|target| {

@@ -2,7 +2,7 @@
 //! machine.
 //!
 //! A step is one check in the comparison of two cubes, one literal that a pre-image handles, one place tried for
-//! a read of a candidate, 64 states looked at for one of its literals, or a fraction of a state explored. The
+//! a read of a candidate, or 64 states looked at for one of its literals; exploring a state counts as 32. The
 //! loops that may be long count their steps and stop when [`Work::spend`] says so, with whatever errs on the safe
 //! side ("not covered", no predecessors); the search asks [`Work::stopped`] before it relies on an answer. On the
 //! way the clock and the interrupt are looked at, so a budget of time ends a search within milliseconds too.
