@@ -201,7 +201,7 @@ impl<'a> Oracle<'a> {
         }
         let bold = self.candidates == Candidates::Bold;
         // Nothing of the order; then only what late reads follow.
-        for late in [false, true] {
+        for late in [false, true].into_iter().skip(usize::from(!bold)) {
             let mut bare = candidate.clone();
             bare.weak.entries.clear();
             for (i, node) in bare.weak.nodes.iter_mut().enumerate().filter(|_| bold) {
@@ -246,8 +246,9 @@ impl<'a> Oracle<'a> {
         numbers.dedup();
         let Some(facts) = Facts::new(&cube.literals, &self.compiled.domains) else { return atoms };
         for (i, &(x, real)) in numbers.iter().enumerate() {
-            for &(y, _) in &numbers[i + 1..] {
-                if x.as_process().is_some() && y.as_process().is_some() {
+            for &(y, other) in &numbers[i + 1..] {
+                // Two processes compare as the cube says, whole numbers and reals not at all.
+                if (x.as_process().is_some() && y.as_process().is_some()) || real != other {
                     continue;
                 }
                 let difference = |k: i64, constant: i64, op: LinOp| {
