@@ -121,16 +121,18 @@ impl<M: MemoryModel> Detector<M> {
         Detector { seeds: Seeds::default(), found: false, prefix: Prefix::default(), model: PhantomData }
     }
 
-    /// Looks at a write that has just been added.
+    /// Looks at a write that has just been added, after so many executions.
     #[inline]
-    pub fn look(&mut self, live: &Live<'_, '_>, write: Ev) {
+    pub fn look(&mut self, live: &Live<'_, '_>, write: Ev, executions: u64) {
         let Some(architecture) = M::ARCHITECTURE else { return };
         if self.found {
             return;
         }
         self.look_at(live, architecture, write);
-        // What cannot be told here is refused there.
-        self.found |= live.history.refused.get();
+        // What cannot be told here is refused there. An execution with many cycles has many seeds, and is found from
+        // each of them: it is better then to go through the whole program again.
+        let seeds = self.seeds.list.len() as u64;
+        self.found |= live.history.refused.get() || seeds > (executions / 16).clamp(FEW, MOST);
     }
 
     #[inline]
@@ -184,13 +186,16 @@ impl<M: MemoryModel> Detector<M> {
             // What depends on the read is something else if it reads something else.
             if depend(live, &prefix.below, read) {
                 fits = false;
+            } else if is_refused(prefix) {
+                all = false;
             } else {
-                all = all && !is_refused(prefix) && seeds.add(live, prefix, write, read);
+                seeds.add(live, prefix, write, read);
             }
         });
         if !(fits && known) {
             prefix.mark_with(live, M::ARCHITECTURE, &[write], read);
-            all = all && !is_refused(prefix) && seeds.add(live, prefix, write, read);
+            all = all && !is_refused(prefix);
+            seeds.add(live, prefix, write, read);
         }
         all
     }
@@ -222,6 +227,10 @@ fn chain(graph: &ExecutionGraph, write: Ev) -> Range<u32> {
 fn is_in(graph: &ExecutionGraph, chain: &Range<u32>, read: Ev) -> bool {
     !chain.is_empty() && graph.write_of(read).is_some_and(|write| chain.contains(&graph.event(write).co))
 }
+
+/// So many seeds are always gone on from; more than so many, which need some kilobytes each, never.
+const FEW: u64 = 200;
+const MOST: u64 = 20_000;
 
 /// How many threads are visited before the whole prefix is computed.
 const STEPS: u32 = 32;

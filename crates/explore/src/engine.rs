@@ -212,7 +212,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 Label::Write { .. } => {
                     let after = self.history.child(tag, 0)?;
                     let event = self.add_event(thread, label, loc, after);
-                    self.detector.look(&Live { graph: &self.graph, history: &self.history }, event);
+                    let live = Live { graph: &self.graph, history: &self.history };
+                    let Statistics { executions, blocked, .. } = self.statistics;
+                    self.detector.look(&live, event, executions + blocked);
                     self.find_revisits(event);
                     let live = Live { graph: &self.graph, history: &self.history };
                     self.model.places(&live, event, &mut self.choices);

@@ -252,9 +252,9 @@ pub fn explore_parallel<V: Visitor + Send>(
                     let created = history::Created::from_list(program.threads.len(), &from.created);
                     let outcome = parallel::run::<M, V>(program, options, from.tasks, &created, visitors)?;
                     // Where executions with cycles begin is not part of what is left.
+                    statistics = outcome.statistics;
                     sown = outcome.sown.filter(|_| from.cycles.is_none());
                     let cycles = from.cycles.or(outcome.buffering.then(Vec::new));
-                    statistics = outcome.statistics;
                     let rest = Rest { tasks: outcome.tasks, created: created.list(), cycles };
                     if outcome.broken {
                         return Ok((statistics, rest));

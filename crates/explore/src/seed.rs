@@ -34,12 +34,9 @@ pub(crate) struct Seeds {
     known: HashSet<(Vec<Described>, Name)>,
 }
 
-/// More than that would take too much memory.
-const MOST: usize = 100_000;
-
 impl Seeds {
-    /// Takes the seed of a read and the newest write; `marked` says what they hang on. Whether there was room for it.
-    pub fn add(&mut self, live: &Live<'_, '_>, marked: &Prefix, write: Ev, read: Ev) -> bool {
+    /// Takes the seed of a read and the newest write; `marked` says what they hang on.
+    pub fn add(&mut self, live: &Live<'_, '_>, marked: &Prefix, write: Ev, read: Ev) {
         let keep = |ev: Ev| marked.below[ev.as_usize()];
         let whole =
             Partial::whole(live.graph, |ev| if keep(ev) { links(live, ev) } else { Links::default() });
@@ -49,7 +46,6 @@ impl Seeds {
         if self.known.insert((describe(&partial), name(&partial, read))) {
             self.list.push(Seed { partial, write, read });
         }
-        self.list.len() < MOST
     }
 
     /// The thread histories that they have.
