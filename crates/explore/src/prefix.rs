@@ -159,7 +159,7 @@ impl Prefix {
                 }
                 let mut all = true;
                 needs(linked, architecture, write, true, &mut |need, _, _| {
-                    all &= need == Ev::INIT || marks[need.as_usize()] != 0;
+                    all &= need == Ev::INIT || (need != open && marks[need.as_usize()] != 0);
                 });
                 if all {
                     marks[write.as_usize()] = NEEDED;

@@ -139,9 +139,9 @@ pub(crate) fn depend(live: &Live<'_, '_>, events: &[bool], read: Ev) -> bool {
         if std::mem::replace(&mut seen[ev.as_usize()], true) {
             continue;
         }
-        let rf = live.graph.event(ev).rf;
+        let event = live.graph.event(ev);
         work.extend(live.needs(ev).map(|need| need.event));
-        work.extend((rf.is_some() && rf != Ev::INIT).then_some(rf));
+        work.extend([event.rf, event.pair].into_iter().filter(|it| it.is_some() && *it != Ev::INIT));
     }
     false
 }
