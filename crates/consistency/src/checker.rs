@@ -32,8 +32,8 @@ pub trait Checker {
     ) -> Result<bool, Diagnostic>;
 
     /// Two accesses of a consistent graph that race, where the model has races and looks for them.
-    fn race(&mut self, _: &impl Linked) -> Option<(Ev, Ev)> {
-        None
+    fn race(&mut self, _: &impl Linked) -> Result<Option<(Ev, Ev)>, Diagnostic> {
+        Ok(None)
     }
 
     /// What happens before what in a consistent graph, by [`Ev`]: it decides whether memory that comes and goes is

@@ -63,14 +63,10 @@ impl Checker for Imm {
 
     fn consistent(&mut self, linked: &impl Linked, _: Initial<'_>, _: Ev) -> Result<bool, Diagnostic> {
         let graph = linked.graph();
-        if graph.len() > MOST {
-            let span = Span { file: "imm".into(), line: 0, column: 0 };
-            return Err(Diagnostic::new(&span, format!("executions of more than {MOST} events")));
-        }
         if !is_atomic(graph) {
             return Ok(false);
         }
-        self.order(graph);
+        self.order(graph)?;
         self.communication(graph);
         // COHERENCE: irreflexive hb;eco?.
         if (0..self.hb.len()).any(|e| self.hb[e] & (self.eco[e] | 1 << e) != 0) {
@@ -84,19 +80,19 @@ impl Checker for Imm {
     }
 
     fn flags(&mut self, linked: &impl Linked, _: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
-        Ok(self.race(linked).map(|_| "undefined".to_string()).into_iter().collect())
+        Ok(self.race(linked)?.map(|_| "undefined".to_string()).into_iter().collect())
     }
 
     fn happens_before(&mut self, linked: &impl Linked, _: Initial<'_>) -> Result<Relation, Diagnostic> {
         let graph = linked.graph();
-        self.order(graph);
+        self.order(graph)?;
         let pairs = (0..self.hb.len()).flat_map(|b| rows(self.hb[b]).map(move |a| (a + 1, b + 1)));
         Ok(Relation::of(graph.len(), pairs))
     }
 
-    fn race(&mut self, linked: &impl Linked) -> Option<(Ev, Ev)> {
+    fn race(&mut self, linked: &impl Linked) -> Result<Option<(Ev, Ev)>, Diagnostic> {
         let graph = linked.graph();
-        self.order(graph);
+        self.order(graph)?;
         let plain = |ev: Ev| match graph.event(ev).label {
             Label::Read { mode, .. } => !mode.is_atomic(),
             Label::Write { mode, .. } => !mode.is_atomic(),
@@ -112,7 +108,8 @@ impl Checker for Imm {
                 && self.hb[at(a)] & bit(b) == 0
                 && self.hb[at(b)] & bit(a) == 0
         };
-        graph.all().find_map(|b| graph.all().take_while(|&a| a < b).find(|&a| conflict(a, b)).map(|a| (a, b)))
+        let earlier = |b: Ev| graph.all().take_while(move |&a| a < b);
+        Ok(graph.all().find_map(|b| earlier(b).find(|&a| conflict(a, b)).map(|a| (a, b))))
     }
 }
 
@@ -207,10 +204,15 @@ impl Imm {
     }
 
     /// po and hb.
-    fn order(&mut self, graph: &ExecutionGraph) {
+    fn order(&mut self, graph: &ExecutionGraph) -> Result<(), Diagnostic> {
+        if graph.len() > MOST {
+            let span = Span { file: "imm".into(), line: 0, column: 0 };
+            return Err(Diagnostic::new(&span, format!("executions of more than {MOST} events")));
+        }
         self.classify(graph);
         self.program_order(graph);
         self.synchronise(graph);
+        Ok(())
     }
 
     /// hb = (po | sw)+, sw = release;rf;([Racq] | [R & atomic];po;[Facq]).

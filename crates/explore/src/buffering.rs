@@ -133,6 +133,9 @@ impl<M: MemoryModel> Detector<M> {
         // each of them: it is better then to go through the whole program again.
         let seeds = self.seeds.list.len() as u64;
         self.found |= live.history.refused.get() || seeds > (executions / 16).clamp(FEW, MOST);
+        if self.found {
+            self.seeds.clear();
+        }
     }
 
     #[inline]
@@ -306,9 +309,14 @@ impl<'v, V: Visitor> Cyclic<'v, V> {
 
 impl<V: Visitor> Visitor for Cyclic<'_, V> {
     fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
-        let working = matches!(visit, Visit::Working(_));
+        // What cannot be gone on with is told wherever it is met.
+        let always = match visit {
+            Visit::Working(_) => true,
+            Visit::Fault(_, fault) => fault.kind.is_limit(),
+            _ => self.all,
+        };
         let graph = visit.execution().graph;
-        if !working && !self.all && !has_cycle(graph) {
+        if !always && !has_cycle(graph) {
             return ControlFlow::Continue(());
         }
         if matches!(visit, Visit::Complete(_) | Visit::Blocked(_)) && !self.shown.insert(hash(graph)) {

@@ -216,9 +216,13 @@ fn agree_on_graphs(name: &str, fast: impl Checker) {
     for seed in 0..400 {
         for program in [dependent::program(seed, 7, idiom), chain::program(seed, idiom)] {
             // Some are refused on the way.
-            let _ = crate::weave(&program, &mut both, &options, None, &mut |_: Visit<'_, '_>| {
-                ControlFlow::Continue(())
-            });
+            let _ = crate::weave(
+                &program,
+                &mut both,
+                &options,
+                crate::Start::default(),
+                &mut |_: Visit<'_, '_>| ControlFlow::Continue(()),
+            );
         }
     }
     assert!(both.consistent > 10_000 && both.others > 2_000, "{} {}", both.consistent, both.others);

@@ -31,6 +31,7 @@ pub use stuck::{Stuck, Waiting};
 pub use task::Task;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
+use history::Created;
 use porf_consistency::{
     Architecture, Armv7, Armv8, Cat, Checked, Checker, Closure, Imm, ImmSc, ImmWeak, MemoryModel, Mo,
     OrderedBefore, Porf, Power, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf, RfSc, Riscv, Sc, Sra, Tso, WeakMo,
@@ -106,14 +107,14 @@ pub fn explore(
             options: &Options,
         ) -> Result<Self::Output, Error> {
             let Alone(model, visitor) = self;
-            let created = history::Created::default();
-            let mut engine = engine::Engine::<M>::new(program, options, created)?;
+            let created = Created::default();
+            let mut engine = engine::Engine::<M>::new(program, options, created.clone())?;
             let ended = engine.run(visitor)?;
             let mut statistics = engine.statistics;
             if ended.is_continue() && engine.detector.is_found() {
                 let sown = if engine.detector.found { None } else { Some(vec![engine.sown()]) };
                 let mut cyclic = buffering::Cyclic::new(visitor, HashSet::new());
-                let _ = weave_model(program, model, options, sown, &mut cyclic)?;
+                let _ = weave_model(program, model, options, Start { created, sown }, &mut cyclic)?;
                 statistics.add(&cyclic.statistics);
                 statistics.buffering = true;
             }
@@ -121,7 +122,8 @@ pub fn explore(
         }
     }
     if needs_weaving(model, equivalence) {
-        return weave_model(program, model, options, None, visitor).map(|(statistics, _)| statistics);
+        return weave_model(program, model, options, Start::default(), visitor)
+            .map(|(statistics, _)| statistics);
     }
     dispatch(program, model, equivalence, options, Alone(model, visitor))
 }
@@ -149,7 +151,7 @@ pub fn explore_cat(
     if architecture.is_none() && !keeps_po {
         return Err(Error::Unsupported("a model that does not say `acyclic po | rf`".into()));
     }
-    weave(program, Cat::new(model, program.dialect, architecture), options, None, visitor)
+    weave(program, Cat::new(model, program.dialect, architecture), options, Start::default(), visitor)
         .map(|(statistics, _)| statistics)
 }
 
@@ -167,30 +169,38 @@ fn check_dialect(program: &Program, model: Model) -> Result<(), Error> {
     Err(Error::Unsupported(format!("a program in {from} under {model}: compile it to {to} first")))
 }
 
+/// Where the search for a model that does not keep program order begins: with seeds, or with nothing.
+#[derive(Default)]
+struct Start<'p> {
+    /// The numbers that threads have already.
+    created: Created,
+    sown: Option<Vec<Sown<'p>>>,
+}
+
 /// The search for a model that does not keep program order: through all executions, or those with some seeds.
 fn weave_model<'p>(
     program: &'p Program,
     model: Model,
     options: &Options,
-    sown: Option<Vec<Sown<'p>>>,
+    start: Start<'p>,
     visitor: &mut impl Visitor,
 ) -> Result<(Statistics, ControlFlow<()>), Error> {
     check_dialect(program, model)?;
     match model {
-        Model::Imm => return weave(program, Imm::default(), options, sown, visitor),
-        Model::Armv8 => return weave(program, Whole::<Armv8>::default(), options, sown, visitor),
-        Model::Riscv => return weave(program, Whole::<Riscv>::default(), options, sown, visitor),
+        Model::Imm => return weave(program, Imm::default(), options, start, visitor),
+        Model::Armv8 => return weave(program, Whole::<Armv8>::default(), options, start, visitor),
+        Model::Riscv => return weave(program, Whole::<Riscv>::default(), options, start, visitor),
         _ => {}
     }
     let cat = porf_cat::Model::builtin(model.name()).unwrap_or_else(|| unreachable!("it is shipped"));
-    weave(program, Cat::new(&cat, program.dialect, model.architecture()), options, sown, visitor)
+    weave(program, Cat::new(&cat, program.dialect, model.architecture()), options, start, visitor)
 }
 
 fn weave<'p>(
     program: &'p Program,
     mut checker: impl Checker,
     options: &Options,
-    sown: Option<Vec<Sown<'p>>>,
+    start: Start<'p>,
     visitor: &mut impl Visitor,
 ) -> Result<(Statistics, ControlFlow<()>), Error> {
     if checker.architecture().is_some() && weave::has_implicit_flow(program) {
@@ -206,21 +216,29 @@ fn weave<'p>(
             "accesses inside of an `if` and after it, where the `if` ends control dependencies".into(),
         ));
     }
+    let Start { created, sown } = start;
     let mut statistics = Statistics::default();
-    if let Some(sown) = sown {
-        for part in sown {
-            let mut weaver = weave::Weaver::from_seeds(part, checker, options.schedule);
-            let ended = weaver.run_seeds(visitor)?;
-            statistics.add(&weaver.statistics);
-            if ended.is_break() {
-                return Ok((statistics, ended));
+    let mut whole = sown.is_none();
+    for part in sown.into_iter().flatten() {
+        let mut weaver = weave::Weaver::from_seeds(part, checker, options.schedule);
+        let ended = weaver.run_seeds(visitor);
+        statistics.add(&weaver.statistics);
+        checker = weaver.checker;
+        match ended {
+            Ok(ControlFlow::Continue(())) => {}
+            // From a seed something may look wrong that is right from the beginning.
+            Err(Error::Unsupported(_)) => {
+                whole = true;
+                break;
             }
-            checker = weaver.checker;
+            ended => return Ok((statistics, ended?)),
         }
+    }
+    if !whole {
         return Ok((statistics, ControlFlow::Continue(())));
     }
     let interp = Interpreter::new(program).unroll(options.unroll);
-    let mut weaver = weave::Weaver::new(interp, checker, options.schedule, options.memory)?;
+    let mut weaver = weave::Weaver::new(interp, created, checker, options.schedule, options.memory)?;
     let ended = weaver.run(visitor)?;
     Ok((weaver.statistics, ended))
 }
@@ -244,32 +262,32 @@ pub fn explore_parallel<V: Visitor + Send>(
             options: &Options,
         ) -> Result<Self::Output, Error> {
             let Together(model, visitors, from) = self;
-            let (mut statistics, mut sown) = (Statistics::default(), None);
-            let mut rest = match from {
-                Some(from) if from.tasks.is_empty() => from,
-                from => {
-                    let from = from.unwrap_or_default();
-                    let created = history::Created::from_list(program.threads.len(), &from.created);
-                    let outcome = parallel::run::<M, V>(program, options, from.tasks, &created, visitors)?;
-                    // Where executions with cycles begin is not part of what is left.
-                    statistics = outcome.statistics;
-                    sown = outcome.sown.filter(|_| from.cycles.is_none());
-                    let cycles = from.cycles.or(outcome.buffering.then(Vec::new));
-                    let rest = Rest { tasks: outcome.tasks, created: created.list(), cycles };
-                    if outcome.broken {
-                        return Ok((statistics, rest));
-                    }
-                    rest
+            let is_new = from.is_none();
+            let (mut statistics, mut rest) = (Statistics::default(), from.unwrap_or_default());
+            let created = Created::from_list(program.threads.len(), &rest.created);
+            let mut start = Start { created, sown: None };
+            if is_new || !rest.tasks.is_empty() {
+                let tasks = std::mem::take(&mut rest.tasks);
+                let outcome = parallel::run::<M, V>(program, options, tasks, &start.created, visitors)?;
+                // Where executions with cycles begin is not part of what is left.
+                start.sown = outcome.sown.filter(|_| rest.cycles.is_none());
+                let cycles = rest.cycles.or(outcome.buffering.then(Vec::new));
+                statistics = outcome.statistics;
+                rest = Rest { tasks: outcome.tasks, created: start.created.list(), cycles };
+                if outcome.broken {
+                    return Ok((statistics, rest));
                 }
-            };
-            finish(program, model, options, sown, visitors, &mut statistics, &mut rest)?;
+            }
+            finish(program, model, options, start, visitors, &mut statistics, &mut rest)?;
             Ok((statistics, rest))
         }
     }
     if needs_weaving(model, equivalence) {
         let mut statistics = Statistics::default();
         let mut rest = from.unwrap_or(Rest { cycles: Some(Vec::new()), ..Rest::default() });
-        finish(program, model, options, None, &mut visitors, &mut statistics, &mut rest)?;
+        let created = Created::from_list(program.threads.len(), &rest.created);
+        let start = Start { created, sown: None };
+        finish(program, model, options, start, &mut visitors, &mut statistics, &mut rest)?;
         return Ok((statistics, rest));
     }
     dispatch(program, model, equivalence, options, Together(model, &mut visitors, from))
@@ -281,7 +299,7 @@ fn finish<'p, V: Visitor>(
     program: &'p Program,
     model: Model,
     options: &Options,
-    sown: Option<Vec<Sown<'p>>>,
+    start: Start<'p>,
     visitors: &mut [V],
     statistics: &mut Statistics,
     rest: &mut Rest,
@@ -290,10 +308,14 @@ fn finish<'p, V: Visitor>(
     let Some(shown) = rest.cycles.take() else { return Ok(()) };
     let mut cyclic = buffering::Cyclic::new(visitor, shown.into_iter().collect());
     cyclic.all = needs_weaving(model, Equivalence::Mo);
-    let (_, ended) = weave_model(program, model, options, sown, &mut cyclic)?;
+    let created = start.created.clone();
+    let (_, ended) = weave_model(program, model, options, start, &mut cyclic)?;
     statistics.add(&cyclic.statistics);
     statistics.buffering = true;
-    rest.cycles = ended.is_break().then(|| cyclic.shown.into_iter().collect());
+    if ended.is_break() {
+        rest.cycles = Some(cyclic.shown.into_iter().collect());
+        rest.created = created.list();
+    }
     Ok(())
 }
 
@@ -311,7 +333,7 @@ pub fn again(
     impl<V: Visitor> Search for Again<'_, V> {
         type Output = ();
         fn run<M: MemoryModel + Default>(self, program: &Program, options: &Options) -> Result<(), Error> {
-            let created = history::Created::from_list(program.threads.len(), &self.1.created);
+            let created = Created::from_list(program.threads.len(), &self.1.created);
             engine::Engine::<M>::new(program, options, created)?.show_again(self.0, self.2)
         }
     }
@@ -334,7 +356,7 @@ pub fn estimate(
             program: &Program,
             options: &Options,
         ) -> Result<Self::Output, Error> {
-            let created = history::Created::default();
+            let created = Created::default();
             estimate::estimate(&mut engine::Engine::<M>::new(program, options, created)?, self.0)
         }
     }

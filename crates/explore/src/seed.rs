@@ -2,8 +2,8 @@
 //! to the write, and all that these hang on, cut out of an execution.
 //!
 //! If the read takes its value from the write, po | rf has a cycle here, and in every execution that has this as a
-//! part. (Not so without the way, which is left out where it depends on what the read reads.) `docs/hardware.md` tells why every execution with a cycle has such a part, and why the main search comes
-//! across it.
+//! part. (Not so without the way, which is left out where it depends on what the read reads.) `docs/hardware.md`
+//! tells why every execution with a cycle has such a part, and why the main search comes across it.
 
 use crate::buffering::{Live, tag_before};
 use crate::history::{History, Tag};
@@ -46,6 +46,11 @@ impl Seeds {
         if self.known.insert((describe(&partial), name(&partial, read))) {
             self.list.push(Seed { partial, write, read });
         }
+    }
+
+    /// Forgets them: they are too many, or do not tell all.
+    pub fn clear(&mut self) {
+        *self = Seeds::default();
     }
 
     /// The thread histories that they have.

@@ -53,11 +53,12 @@ enum Tried {
 impl<'p, C: Checker> Weaver<'p, C> {
     pub fn new(
         interp: Interpreter<'p>,
+        created: Created,
         checker: C,
         schedule: Schedule,
         memory: Option<usize>,
     ) -> Result<Self, Error> {
-        let history = History::new(interp, Tracking::Always, Created::default(), memory);
+        let history = History::new(interp, Tracking::Always, created, memory);
         let mut weaver = Weaver::with(history, Vec::new(), checker, schedule);
         for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
             let tag = weaver.history.start(thread)?;
@@ -336,7 +337,7 @@ impl<'p, C: Checker> Weaver<'p, C> {
         let graph = &self.partial.graph;
         let complete = (0..graph.threads().len())
             .all(|at| !graph.threads()[at].is_started() || self.history.is_finished(tag_of(graph, at)));
-        if let Some((a, b)) = self.checker.race(&self.partial)
+        if let Some((a, b)) = self.checker.race(&self.partial).map_err(diagnosed)?
             && visitor.visit(Visit::Race(&self.execution(false, &[]), a, b)).is_break()
         {
             return Ok(ControlFlow::Break(()));
@@ -370,9 +371,13 @@ impl<'p, C: Checker> Weaver<'p, C> {
         let cells = history.cells();
         let initial = |loc: Loc| (cells[loc.as_usize()].size, cells[loc.as_usize()].initial);
         let hb = checker.happens_before(partial, &initial).map_err(diagnosed)?;
-        let before = |a: Ev, b: Ev| hb.contains(a.as_usize(), b.as_usize());
-        // Of an access and what frees its memory, the access is what is wrong.
         let graph = &self.partial.graph;
+        // What is on a cycle is before itself: that tells nothing, but for the order of one thread.
+        let before = |a: Ev, b: Ev| match (graph.event(a).id, graph.event(b).id) {
+            (a, b) if a.thread == b.thread => a.index < b.index,
+            _ => hb.contains(a.as_usize(), b.as_usize()) && !hb.contains(b.as_usize(), a.as_usize()),
+        };
+        // Of an access and what frees its memory, the access is what is wrong.
         let is_free = |ev: &Ev| matches!(graph.event(*ev).label, Label::Free { .. });
         for event in graph.all().filter(|ev| !is_free(ev)).chain(graph.all().filter(is_free)) {
             let tag = Tag(self.partial.links(event).before);

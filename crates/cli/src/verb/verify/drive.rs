@@ -94,8 +94,13 @@ pub fn drive(plan: &Plan<'_>, search: &mut Search<'_>) -> Result<Statistics, Fai
         from = Some(found.rest);
     }
     let bar = progress(plan);
-    let slice = if plan.checkpoint.is_some() { plan.interval } else { Duration::from_secs(3600) };
     loop {
+        // The search for load buffering begins anew after every slice: when nothing else is left it is not cut.
+        let only_cycles = from.as_ref().is_some_and(|rest| rest.tasks.is_empty());
+        let slice = match plan.checkpoint {
+            Some(_) if !only_cycles => plan.interval,
+            _ => Duration::from_secs(if only_cycles { 1 << 30 } else { 3600 }),
+        };
         let (statistics, rest) = run_slice(plan, search, from.take(), slice, &bar)?;
         total.add(&statistics);
         let over = search.is_over();
