@@ -103,13 +103,89 @@ fn load_buffering_on_the_heap() {
     }
 }
 
+const HEAD: &str = "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdint.h>\n#include <stdlib.h>\n\
+    #define L(v) atomic_load_explicit(&v, memory_order_relaxed)\n\
+    #define S(v, n) atomic_store_explicit(&v, n, memory_order_relaxed)\n\
+    #define START(t, f) pthread_create(&t, 0, f, 0)\n#define END(t) pthread_join(t, 0)\n\
+    atomic_int x, y, z, u, v; pthread_t a, b;\n";
+
+/// An access and what frees its memory, both on the cycle: the one is before the other in po | rf and the other way
+/// round, which is no order.
+#[test]
+fn memory_is_freed_on_a_cycle() {
+    let program = format!(
+        "{HEAD}int g; int *p, *q;\n\
+         void *first(void *unused) {{ uintptr_t r = L(x), s = (uintptr_t)p, t = (uintptr_t)q;\n\
+           free((void *)(t + (s - t) * r)); S(y, 1); return 0; }}\n\
+         void *second(void *unused) {{ uintptr_t r = L(y), s = (uintptr_t)p, t = (uintptr_t)&g;\n\
+           *(int *)(t + (s - t) * r) = 5; S(x, 1); return 0; }}\n\
+         int main(void) {{ p = malloc(4); q = malloc(4); START(a, first); START(b, second); END(a); END(b); }}\n"
+    );
+    for model in ["imm", "armv8", "riscv", "power", "armv7"] {
+        check(&format!("freed-on-a-cycle-{model}"), &program, model, 1);
+    }
+    check("freed-on-a-cycle-rc11", &program, "rc11", 0);
+}
+
+/// Larger executions than the checker can take are refused, not judged.
+#[test]
+fn many_events_are_refused() {
+    let program = format!(
+        "{HEAD}void *first(void *unused) {{ L(x); S(y, 1);\n\
+           for (int i = 0; i < 80; i++) {{ int *p = malloc(4); free(p); }} return 0; }}\n\
+         void *second(void *unused) {{ L(y); S(x, 1); return 0; }}\n\
+         int main(void) {{ START(a, first); START(b, second); }}\n"
+    );
+    let text = check("many", &program, "imm", 2);
+    assert!(text.contains("executions of more than 128 events under imm"), "{text}");
+}
+
+/// From a seed it looks as if a thread could not go on: its child does more than when the seed was cut out.
+#[test]
+fn a_seed_may_mislead() {
+    let program = format!(
+        "{HEAD}void *child(void *unused) {{ int r = L(z); if (r) S(z, 1); return 0; }}\n\
+         void *first(void *unused) {{ L(x); int r = L(y); S(z, r * 0 + 2); return 0; }}\n\
+         void *second(void *unused) {{ int r = L(y); pthread_t t; START(t, child); S(z, 1); END(t);\n\
+           atomic_fetch_add_explicit(&z, 2, memory_order_relaxed); S(x, r + 1); return 0; }}\n\
+         int main(void) {{ START(a, first); START(b, second); }}\n"
+    );
+    let text = check("mislead", &program, "imm", 0);
+    assert!(text.contains("20 executions"), "{text}");
+}
+
+/// Threads have the same numbers before and after a search is broken off: nothing is counted twice.
+#[test]
+fn broken_off_and_taken_up_again() {
+    let program = format!(
+        "{HEAD}void *c(void *unused) {{ L(x); S(y, 1); return 0; }}\n\
+         void *d(void *unused) {{ L(y); S(x, 1); return 0; }}\n\
+         void *first(void *unused) {{ if (L(u)) L(u); pthread_t t; START(t, c); return 0; }}\n\
+         void *second(void *unused) {{ if (L(v)) L(v); pthread_t t; START(t, d); return 0; }}\n\
+         int main(void) {{ START(a, first); START(b, second); L(x); S(v, 1); S(u, 1); }}\n"
+    );
+    assert!(check("whole", &program, "imm", 0).contains("32 executions"));
+    for budget in ["18", "27", "31"] {
+        let checkpoint = std::env::temp_dir().join(format!("porf-imm-{}-{budget}.json", std::process::id()));
+        let saved = ["--checkpoint", checkpoint.to_str().unwrap()];
+        check_with("part", &program, "imm", &[&saved[..], &["--budget", budget]].concat(), 3);
+        let text = check_with("part", &program, "imm", &saved, 0);
+        assert!(text.contains("32 executions"), "{budget}: {text}");
+    }
+}
+
 fn check(name: &str, program: &str, model: &str, code: i32) -> String {
+    check_with(name, program, model, &[], code)
+}
+
+fn check_with(name: &str, program: &str, model: &str, arguments: &[&str], code: i32) -> String {
     let directory = std::env::temp_dir().join(format!("porf-imm-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let source = directory.join("program.c");
     std::fs::write(&source, program).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_porf"))
         .args(["verify", "--model", model, source.to_str().unwrap()])
+        .args(arguments)
         .output()
         .unwrap();
     let text =

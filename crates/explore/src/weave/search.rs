@@ -10,6 +10,7 @@ use crate::prefix::Prefix;
 use crate::schedule::{Schedule, join_is_ready, tag_of};
 use crate::seed::{Described, Seed, Sown, describe, tags};
 use crate::visit::{Execution, Statistics, Visit, Visitor};
+use porf_cat::Diagnostic;
 use porf_consistency::{Architecture, Checker};
 use porf_event::{EventId, FenceMode, Label, RmwKind, ThreadId, Value};
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Links, Loc, Partial};
@@ -641,6 +642,10 @@ impl<'p, C: Checker> Weaver<'p, C> {
     }
 }
 
-fn diagnosed(diagnostic: impl std::fmt::Display) -> Error {
-    Error::Unsupported(diagnostic.to_string())
+fn diagnosed(diagnostic: Diagnostic) -> Error {
+    // What is not in a cat file has no line.
+    Error::Unsupported(match diagnostic.line {
+        0 => format!("{} under {}", diagnostic.message, diagnostic.file),
+        _ => diagnostic.to_string(),
+    })
 }
