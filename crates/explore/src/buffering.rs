@@ -170,7 +170,7 @@ impl<M: MemoryModel> Detector<M> {
     }
 
     /// Cuts out where a read could read from a write, once for each way from the one to the other; without a way
-    /// where there are too many, or one changes with what is read. Whether that can be done.
+    /// where there is none or too many, or one changes with what is read. Whether that can be done.
     fn sow(&mut self, live: &Live<'_, '_>, architecture: Architecture, write: Ev, read: Ev) -> bool {
         let Detector { prefix, seeds, .. } = self;
         let graph = live.graph;
@@ -181,8 +181,9 @@ impl<M: MemoryModel> Detector<M> {
                 || (architecture == Architecture::Armv8
                     && graph.all().any(|ev| kept(ev) && is_split(graph, ev)))
         };
-        let (mut fits, mut all) = (true, true);
+        let (mut some, mut fits, mut all) = (false, true, true);
         let known = ways(graph, read, write, &mut |way| {
+            some = true;
             let mut events: SmallVec<[Ev; 9]> = SmallVec::from_slice(way);
             events.push(write);
             prefix.mark_with(live, M::ARCHITECTURE, &events, read);
@@ -195,7 +196,7 @@ impl<M: MemoryModel> Detector<M> {
                 seeds.add(live, prefix, write, read);
             }
         });
-        if !(fits && known) {
+        if !(some && fits && known) {
             prefix.mark_with(live, M::ARCHITECTURE, &[write], read);
             all = all && !is_refused(prefix);
             seeds.add(live, prefix, write, read);

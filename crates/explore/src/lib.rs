@@ -114,9 +114,10 @@ pub fn explore(
             if ended.is_continue() && engine.detector.is_found() {
                 let sown = if engine.detector.found { None } else { Some(vec![engine.sown()]) };
                 let mut cyclic = buffering::Cyclic::new(visitor, HashSet::new());
-                let _ = weave_model(program, model, options, Start { created, sown }, &mut cyclic)?;
+                let (second, _) = weave_model(program, model, options, Start { created, sown }, &mut cyclic)?;
                 statistics.add(&cyclic.statistics);
                 statistics.buffering = true;
+                statistics.whole = second.whole;
             }
             Ok(statistics)
         }
@@ -240,7 +241,7 @@ fn weave<'p>(
     let interp = Interpreter::new(program).unroll(options.unroll);
     let mut weaver = weave::Weaver::new(interp, created, checker, options.schedule, options.memory)?;
     let ended = weaver.run(visitor)?;
-    Ok((weaver.statistics, ended))
+    Ok((Statistics { whole: true, ..weaver.statistics }, ended))
 }
 
 /// Explores with one worker for each visitor. Begins where `from` ended, or at the beginning; gives
@@ -309,9 +310,10 @@ fn finish<'p, V: Visitor>(
     let mut cyclic = buffering::Cyclic::new(visitor, shown.into_iter().collect());
     cyclic.all = needs_weaving(model, Equivalence::Mo);
     let created = start.created.clone();
-    let (_, ended) = weave_model(program, model, options, start, &mut cyclic)?;
+    let (second, ended) = weave_model(program, model, options, start, &mut cyclic)?;
     statistics.add(&cyclic.statistics);
     statistics.buffering = true;
+    statistics.whole = second.whole;
     if ended.is_break() {
         rest.cycles = Some(cyclic.shown.into_iter().collect());
         rest.created = created.list();

@@ -76,6 +76,8 @@ pub struct Statistics {
     /// Under models that do not keep program order: whether there could be executions with cycles in
     /// po | rf, so that they were searched for.
     pub buffering: bool,
+    /// Whether that search went through the whole program, not from seeds.
+    pub whole: bool,
 }
 
 impl Statistics {
@@ -85,6 +87,7 @@ impl Statistics {
         self.events += other.events;
         self.revisits += other.revisits;
         self.buffering |= other.buffering;
+        self.whole |= other.whole;
     }
 }
 

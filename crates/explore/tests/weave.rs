@@ -107,6 +107,8 @@ struct Found {
     again: Option<CanonicalKey>,
     /// The main search was not enough.
     buffering: bool,
+    /// Nor were seeds.
+    whole: bool,
 }
 
 fn explored(
@@ -115,7 +117,7 @@ fn explored(
     fast: Option<Fast>,
     schedule: Schedule,
 ) -> Result<Found, String> {
-    let mut found = Found { keys: Keys::new(), twice: 0, again: None, buffering: false };
+    let mut found = Found { keys: Keys::new(), twice: 0, again: None, buffering: false, whole: false };
     let mut seen: HashSet<CanonicalKey> = HashSet::new();
     let options = Options { schedule, unroll: Some(2), ..Options::default() };
     let mut visitor = |visit: Visit<'_, '_>| {
@@ -138,6 +140,7 @@ fn explored(
     }
     .map_err(|error| error.to_string())?;
     found.buffering = statistics.buffering;
+    found.whole = statistics.whole;
     Ok(found)
 }
 
@@ -419,7 +422,11 @@ fn what_depends_on_the_read_of_a_seed() {
     ];
     for (name, fast, seed) in programs {
         let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
-        check(&program(seed, 7, idiom), &Model::builtin(name).unwrap(), Some(fast));
+        let (program, model) = (program(seed, 7, idiom), Model::builtin(name).unwrap());
+        assert!(check(&program, &model, Some(fast)).is_none_or(|found| found.buffering));
+        if let Ok(found) = explored(&program, &model, Some(fast), Schedule::LeftToRight) {
+            assert!(!found.whole, "{name}\n{}", porf_ir::print(&program));
+        }
     }
 }
 
