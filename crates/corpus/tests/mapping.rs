@@ -125,7 +125,7 @@ impl Models {
         for (machine, model) in &self.machines {
             let found = litmus(test, model, brute).unwrap();
             assert_eq!(found.compiled, Some(*machine));
-            let name = model.name();
+            let name = Model::of_machine(*machine).name();
             if explore {
                 let explored = litmus(test, model, Engine::Explore { unroll: 2 }).unwrap();
                 if explored.outcome.states != found.outcome.states {
