@@ -34,7 +34,7 @@ fn every_expectation_holds() {
                 }
                 let found = match litmus(&test, &loaded, Engine::Oracle { unroll: 2 }) {
                     Ok(answer) => answer.outcome.observation.word().to_string(),
-                    Err(message) => message,
+                    Err(error) => error.to_string(),
                 };
                 let wanted = expected.get(name, model).unwrap_or("nothing");
                 (found != wanted)

@@ -307,6 +307,15 @@ fn rc11() {
 }
 
 #[test]
+fn c20() {
+    for equivalence in [Equivalence::Mo, Equivalence::Rf] {
+        agree(Model::C20, equivalence, &shapes(C11), programs(200));
+        agree(Model::C20, equivalence, &shapes(SEQUENCES), programs(400));
+    }
+    agree(Model::C20, Equivalence::Mo, &patterns(PATTERNS), programs(1_000));
+}
+
+#[test]
 fn rc11_psc() {
     agree(Model::Rc11, Equivalence::Mo, &patterns(PATTERNS), programs(4_096));
 }

@@ -31,6 +31,8 @@ pub enum Model {
     Sra,
     /// Repaired C11.
     Rc11,
+    /// RC11 with the release sequences of C++20.
+    C20,
     /// RC11 without an order of all writes to a location.
     Wrc11,
     /// The intermediate memory model. It and those below keep dependencies, not program order.
