@@ -8,7 +8,7 @@ use porf_corpus::intree::names;
 use porf_frontend_litmus::LitmusTest;
 use rayon::prelude::*;
 
-const MODELS: [&str; 6] = ["sc", "tso", "pso", "ra", "sra", "rc11"];
+const MODELS: [&str; 7] = ["sc", "tso", "pso", "ra", "sra", "rc11", "c20"];
 
 /// What differs, and whether the explorer gave an answer.
 fn compare(test: &LitmusTest, model: &Axioms) -> (Option<String>, bool) {

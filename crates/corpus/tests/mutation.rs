@@ -17,7 +17,7 @@ const SURVIVORS: &[(&str, &str, &str)] = &[
 ];
 
 /// Models whose every deletion and weakening is looked at.
-const MODELS: [(&str, Target); 13] = [
+const MODELS: [(&str, Target); 14] = [
     ("sc", Target::C11),
     ("tso", Target::C11),
     ("pso", Target::C11),
@@ -25,6 +25,7 @@ const MODELS: [(&str, Target); 13] = [
     ("ra", Target::C11),
     ("sra", Target::C11),
     ("rc11", Target::C11),
+    ("c20", Target::C11),
     ("wrc11", Target::C11),
     ("lkmm", Target::Kernel),
     ("armv8", Target::AArch64),

@@ -75,7 +75,11 @@ impl Input {
             )));
         }
         let program = llvm::load(files, options).map_err(|error| Error::Input(error.to_string()))?;
-        Ok(Input { origin, ..Input::new(program) })
+        let mut input = Input { origin, ..Input::new(program) };
+        if files.iter().any(|file| llvm::is_cpp(file)) {
+            input.model = Model::C20;
+        }
+        Ok(input)
     }
 
     /// A litmus test as a program; `name` is for messages.

@@ -14,12 +14,58 @@
 //!
 //! # A C program
 //!
-//! ```no_run
+//! The store to the flag should be a release store. Some execution sees the flag and not the message.
+//!
+//! ```
 //! use porf::{Input, LoadOptions, Model, Request, verify};
 //!
-//! let input = Input::load(&["queue.c".into()], &LoadOptions::default())?;
+//! let input = Input::load(&["../../examples/message.c".into()], &LoadOptions::default())?;
 //! let answer = verify(&input, &Request::new(Model::Rc11))?;
-//! println!("{}: {} executions", answer.verdict.word(), answer.executions);
+//! assert_eq!(answer.verdict.word(), "violated");
+//! // Under sequential consistency the program is right.
+//! let answer = verify(&input, &Request::new(Model::Sc))?;
+//! assert_eq!(answer.verdict.word(), "safe");
+//! # Ok::<(), porf::Error>(())
+//! ```
+//!
+//! # A litmus test
+//!
+//! ```
+//! use porf::{Axioms, Engine, litmus, parse_litmus};
+//!
+//! let test = parse_litmus("SB", "C SB
+//! {}
+//! P0(atomic_int *x, atomic_int *y) {
+//!   atomic_store_explicit(x, 1, memory_order_relaxed);
+//!   int r0 = atomic_load_explicit(y, memory_order_relaxed);
+//! }
+//! P1(atomic_int *x, atomic_int *y) {
+//!   atomic_store_explicit(y, 1, memory_order_relaxed);
+//!   int r0 = atomic_load_explicit(x, memory_order_relaxed);
+//! }
+//! exists (0:r0=0 /\\ 1:r0=0)")?;
+//! let under = |model| litmus(&test, &Axioms::load(model)?, Engine::Explore { unroll: 2 });
+//! assert_eq!(under("sc")?.outcome.observation.word(), "Never");
+//! assert_eq!(under("armv8")?.outcome.observation.word(), "Sometimes");
+//! # Ok::<(), porf::Error>(())
+//! ```
+//!
+//! # A protocol for any number of processes
+//!
+//! ```
+//! use porf::param::{self, Model as Memory, Request};
+//!
+//! let system = param::load("
+//! type location = Idle | Crit
+//! array PC[proc] : location
+//! var Lock : bool
+//! init (p) { PC[p] = Idle && Lock = False }
+//! unsafe (p q) { PC[p] = Crit && PC[q] = Crit }
+//! transition enter (p) requires { PC[p] = Idle && Lock = False } { PC[p] := Crit; Lock := True; }
+//! transition leave (p) requires { PC[p] = Crit } { PC[p] := Idle; Lock := False; }
+//! ").map_err(|error| porf::Error::Input(error.to_string()))?;
+//! let answer = porf::prove(&system, Request { model: Memory::Sc, ..Request::default() }).expect("a system");
+//! assert_eq!(answer.verdict.word(), "safe");
 //! # Ok::<(), porf::Error>(())
 //! ```
 
@@ -41,7 +87,7 @@ mod verify;
 pub use answer::{Answer, Related, Seconds, Shown, source};
 pub use error::Error;
 pub use input::{Input, LoadOptions, Origin};
-pub use litmus::{Axioms, Engine, TestAnswer, TestDifference, TestWitness, difference, litmus};
+pub use litmus::{Axioms, Engine, TestAnswer, TestDifference, TestWitness, difference, litmus, parse_litmus};
 pub use porf_explore::Schedule;
 pub use porf_model::{Equivalence, Model};
 pub use porf_param as param;

@@ -53,6 +53,11 @@ pub struct Axioms {
     compiles: bool,
 }
 
+/// Reads a litmus test; `name` is for messages.
+pub fn parse_litmus(name: &str, text: &str) -> Result<LitmusTest, Error> {
+    porf_frontend_litmus::parse(name, text).map_err(|error| Error::Input(error.to_string()))
+}
+
 /// All executions of a test that a model allows.
 ///
 /// A C test under the model of a machine is compiled to it first, as [`verify`](crate::verify) does.
