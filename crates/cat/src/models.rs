@@ -2,8 +2,9 @@
 
 /// A shipped model.
 pub struct Entry {
-    /// As on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
+    /// Its full name.
     pub title: &'static str,
     /// The text of `models/NAME.cat`.
     pub source: &'static str,

@@ -39,7 +39,7 @@ impl Interp<'_, '_> {
         }
     }
 
-    /// While an execution is evaluated, a node is what it holds.
+    /// While an execution is evaluated, a node stands for the value that it holds.
     pub fn resolve(&mut self, value: Value) -> Eval {
         match (&self.mode, value) {
             (Mode::Concrete(data), Value::Node(id, _)) => Ok(data.value(id)),
@@ -47,7 +47,7 @@ impl Interp<'_, '_> {
         }
     }
 
-    /// The value, to be looked into.
+    /// The value in a form that can be looked into.
     pub fn inspect(&mut self, value: Value) -> Eval {
         match (&self.mode, &value) {
             (Mode::Symbolic(_), Value::Node(..) | Value::Thunk(_) | Value::Orders(_)) => Err(Stop::NeedsData),
@@ -142,7 +142,7 @@ impl Interp<'_, '_> {
         }
         let mut ids = Vec::new();
         for (value, span) in values {
-            // As in herd, `_` in a composition stands for nothing at all.
+            // As in herd, a composition ignores `_`.
             if !matches!(value, Value::Universe) {
                 ids.push(self.node_of(value, Kind::Relation, span)?);
             }
@@ -355,7 +355,7 @@ impl Interp<'_, '_> {
                 }
             }
             Primitive::FromTo => {
-                // Fences of the dialects here order everything before with everything after.
+                // Fences of these dialects order everything before them with everything after them.
                 let po = self.base(&"po".into())?.unwrap_or(Value::Empty);
                 let po = self.resolve(po)?;
                 let on = self.unary(Unary::Identity, argument, span)?;
