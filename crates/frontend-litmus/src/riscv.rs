@@ -1,8 +1,7 @@
 //! RISC-V, 64 bits.
 //!
-//! `x0` reads as 0. `.aq` and `.rl` are kept on both halves of an atomic operation: the acquire of a
-//! store half and the release of a load half are modes of their own. `lw` and the word operations
-//! sign-extend.
+//! `x0` reads as 0. Both halves of an atomic operation keep `.aq` and `.rl`: the acquire of a store half
+//! and the release of a load half are modes of their own. `lw` and the word operations sign-extend.
 //!
 //! Not supported: indirect jumps, compressed and floating-point instructions.
 
