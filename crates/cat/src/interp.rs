@@ -124,7 +124,7 @@ impl<'a, 'm> Interp<'a, 'm> {
     pub fn tag_of(&mut self, value: Value, span: &Span) -> Eval<Name> {
         match self.inspect(value)? {
             Value::Tag(_, tag) => Ok(tag),
-            other => error(span, format!("a tag is matched here, found {}", other.describe())),
+            other => error(span, format!("a tag is wanted here, found {}", other.describe())),
         }
     }
 

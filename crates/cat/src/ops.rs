@@ -303,7 +303,7 @@ impl Interp<'_, '_> {
                 Some((first, rest)) => (first.clone(), Value::set_of(rest.to_vec())),
             },
             tag @ Value::Tag(..) => (tag, Value::Empty),
-            other => return error(span, format!("a set is matched here, found {}", other.describe())),
+            other => return error(span, format!("a set is wanted here, found {}", other.describe())),
         };
         let mut inner = env.clone();
         if let Some(Some(before)) = &arm.before {
@@ -377,7 +377,7 @@ impl Interp<'_, '_> {
 }
 
 fn mixed<T>(found: &Value, span: &Span) -> Eval<T> {
-    error(span, format!("{} among sets of values", found.describe()))
+    error(span, format!("a set of values is wanted here, found {}", found.describe()))
 }
 
 fn lift_tag(value: Value) -> Value {

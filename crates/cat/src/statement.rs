@@ -208,7 +208,7 @@ impl<'a> Statements<'a> {
         let graph = interp.builder();
         let index = graph.choices.len();
         if index >= MAX_CHOICES {
-            return error(span, "a model can choose 60 times at most");
+            return error(span, "a model can make at most 60 choices (`with … from`)");
         }
         let own = 1 << (FIRST_CHOICE as usize + index);
         let var = graph.add_with(Op::Choice(index), Kind::Relation, mask | own, 0);

@@ -160,7 +160,7 @@ fn address(asm: &mut Asm<'_, '_>) -> Result<Address, Diagnostic> {
     let value = asm.sum(base, offset);
     let base = match base {
         Operand::Reg(reg) => reg,
-        Operand::Const(_) => return Err(asm.cursor.error("the zero register is no address")),
+        Operand::Const(_) => return Err(asm.cursor.error("the zero register cannot be an address")),
     };
     if asm.cursor.eat("!")? {
         return Ok(Address { value, write_back: Some((base, value)) });
@@ -475,7 +475,7 @@ fn condition(asm: &mut Asm<'_, '_>) -> Result<Cond, Diagnostic> {
     let word = asm.cursor.expect_word("a condition")?;
     match arm::condition(&word.to_ascii_lowercase()) {
         Some(cond) => Ok(cond),
-        None => Err(here.error(format!("'{word}' is no condition"))),
+        None => Err(here.error(format!("'{word}' is not a condition"))),
     }
 }
 

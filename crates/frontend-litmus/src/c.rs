@@ -39,7 +39,7 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, memory: &mut Memory) -> Result<Vec<
         }
         let number = name.strip_prefix('P').and_then(|digits| digits.parse::<usize>().ok());
         let Some(number) = number else {
-            return Err(here.error(format!("'{name}' is no thread: expected 'P0(…) {{ … }}'")));
+            return Err(here.error(format!("'{name}' is not a thread: expected 'P0(…) {{ … }}'")));
         };
         if threads.iter().any(|(known, _)| *known == number) {
             return Err(here.error(format!("thread P{number} occurs twice")));
@@ -106,7 +106,7 @@ fn parameters(
                 let reg = thread.register(name);
                 thread.set_initial(reg, memory.variables[variable].address);
             }
-            Some(name) => return Err(start.error(format!("parameter '{name}' is no pointer"))),
+            Some(name) => return Err(start.error(format!("parameter '{name}' is not a pointer"))),
             None => return Err(cursor.expected("a parameter")),
         }
         if cursor.peek()? != b')' {

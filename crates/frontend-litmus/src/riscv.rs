@@ -294,7 +294,7 @@ fn accesses(asm: &mut Asm<'_, '_>) -> Result<RwSet, Diagnostic> {
         (true, true, true) => Ok(RwSet::Rw),
         (true, true, false) => Ok(RwSet::R),
         (true, false, true) => Ok(RwSet::W),
-        _ => Err(here.error(format!("'{word}' is no set of accesses: expected 'r', 'w' or 'rw'"))),
+        _ => Err(here.error(format!("'{word}' is not a set of accesses: expected 'r', 'w' or 'rw'"))),
     }
 }
 

@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
                 Some(b'/') if self.comments != Comments::Caml && bytes.get(1) == Some(&b'*') => {
                     match rest[2..].find("*/") {
                         Some(length) => self.at += length + 4,
-                        None => return Err(self.error("comment without end")),
+                        None => return Err(self.error("this comment is not closed")),
                     }
                 }
                 _ => return Ok(()),
@@ -152,7 +152,7 @@ impl<'a> Cursor<'a> {
                 (Some(b'('), Some(b'*')) => (depth, at) = (depth + 1, at + 2),
                 (Some(b'*'), Some(b')')) => (depth, at) = (depth - 1, at + 2),
                 (Some(_), _) => at += 1,
-                (None, _) => return Err(self.error("comment without end")),
+                (None, _) => return Err(self.error("this comment is not closed")),
             }
             if depth == 0 {
                 self.at = at;
@@ -226,7 +226,7 @@ impl<'a> Cursor<'a> {
         match magnitude {
             Ok(value) if negative => Ok(Some((value as i64).wrapping_neg())),
             Ok(value) => Ok(Some(value as i64)),
-            Err(_) => Err(self.source.error(start, format!("'{text}' is no number of at most 64 bits"))),
+            Err(_) => Err(self.source.error(start, format!("'{text}' is not a number of at most 64 bits"))),
         }
     }
 

@@ -69,7 +69,7 @@ fn level<'a>(cursor: &mut Cursor<'a>, at_level: usize) -> Result<Expr<'a>, Diagn
         // A chain nests to the left. Its length is bounded, so that walking it needs a bounded stack.
         chain += 1;
         if chain > 200 {
-            return Err(cursor.error("expression too long"));
+            return Err(cursor.error("this expression is too long"));
         }
         let right = level(cursor, at_level + 1)?;
         left = Expr { at: left.at, kind: Kind::Binary(operator, Box::new(left), Box::new(right)) };

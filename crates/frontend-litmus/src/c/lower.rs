@@ -92,7 +92,7 @@ impl<'p, 'a> Lower<'p, 'a> {
                 self.store(address, value, WriteMode::Plain);
                 Ok(())
             }
-            _ => Err(self.error(&target, "this cannot be assigned to")),
+            _ => Err(self.error(&target, "this expression cannot be assigned to")),
         }
     }
 

@@ -556,8 +556,8 @@ impl<'a> Lower<'_, 'a> {
         match args {
             [first, second] if pointer(first) != pointer(second) => Ok(pointer(first)),
             [_, _] => Err(self
-                .error(call, "which argument is the pointer?")
-                .with_help("C11 has it first, the Linux kernel last; one must be a parameter of the thread")),
+                .error(call, "cannot tell which argument is the pointer")
+                .with_help("C11 takes it first, the Linux kernel last; exactly one of the two must be a parameter of the thread")),
             _ => Ok(false),
         }
     }
