@@ -13,7 +13,7 @@ use crate::{
     concrete::{Data, max_rounds},
     diagnostic::Diagnostic,
     interp::{Interp, Mode},
-    model::Model,
+    model::CatModel,
     node::{Kind, NodeId, Op},
     program::{Program, Step},
     slots::{Slot, Slots},
@@ -23,7 +23,7 @@ use crate::{
 
 /// A model at work on one event structure after another.
 pub struct Evaluator<'m> {
-    model: &'m Model,
+    model: &'m CatModel,
     program: Option<Arc<Program>>,
     slots: Slots,
     rf: Option<NodeId>,
@@ -68,7 +68,7 @@ pub struct Violation {
 
 impl<'m> Evaluator<'m> {
     /// An evaluator that is not bound to an event structure yet.
-    pub fn new(model: &'m Model) -> Self {
+    pub fn new(model: &'m CatModel) -> Self {
         Self {
             model,
             program: None,
@@ -81,7 +81,7 @@ impl<'m> Evaluator<'m> {
     }
 
     /// The model that it evaluates.
-    pub fn model(&self) -> &'m Model {
+    pub fn model(&self) -> &'m CatModel {
         self.model
     }
 

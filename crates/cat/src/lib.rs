@@ -4,7 +4,7 @@
 //! cat", 2016, and the models that come with herd7, which this crate can read. `docs/cat.md` lists what is supported
 //! and where it differs from herd.
 //!
-//! A [`Model`] is read and parsed once. An [`Evaluator`] binds the fixed part of an execution (a [`Structure`]),
+//! A [`CatModel`] is read and parsed once. An [`Evaluator`] binds the fixed part of an execution (a [`Structure`]),
 //! then takes rf and co and answers whether the execution is consistent, which flags it raises and, if it is
 //! forbidden, by which axiom and which cycle.
 //!
@@ -24,7 +24,6 @@ mod events;
 mod interp;
 mod lexer;
 mod model;
-mod models;
 mod node;
 mod ops;
 mod parser;
@@ -39,8 +38,8 @@ mod value;
 pub use diagnostic::{Diagnostic, Span};
 pub use evaluator::{Evaluator, Outcome, Violation};
 pub use events::{EventStructure, EventView};
-pub use model::Model;
-pub use models::{Entry, models};
+pub use model::CatModel;
 pub use node::Kind;
 pub use parser::{parse, parse_expression};
+pub use porf_model::Model;
 pub use structure::Structure;

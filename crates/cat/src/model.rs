@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
+use porf_model::Model;
 use porf_relation::{EventSet, Relation};
 
 use crate::{
@@ -21,9 +22,10 @@ use crate::{
 };
 
 /// A parsed model with all that it includes.
-pub struct Model {
+pub struct CatModel {
     name: String,
-    builtin: bool,
+    /// Which of Porf's own models it is, if it is one.
+    shipped: Option<Model>,
     title: String,
     main: Arc<File>,
     /// A bell file beside the model, run before it.
@@ -48,12 +50,12 @@ struct Facts {
     chooses: bool,
 }
 
-impl Model {
+impl CatModel {
     /// Reads a model from a file. Included files are looked for beside it, then among the built-in ones.
     ///
     /// `lock.cat` and `aarch64deps.cat` are always the built-in ones. They fit the executions that Porf
     /// enumerates, in which locks are ordinary events and dependencies are given. See docs/cat.md.
-    pub fn load(path: &Path) -> Result<Model, Diagnostic> {
+    pub fn load(path: &Path) -> Result<CatModel, Diagnostic> {
         let source = fs::read_to_string(path).map_err(|error| missing(path, &error.to_string()))?;
         let name =
             path.file_stem().map_or_else(|| "model".into(), |stem| stem.to_string_lossy().into_owned());
@@ -65,24 +67,24 @@ impl Model {
         } else {
             None
         };
-        Model::assemble(&name, &path.display().to_string(), &source, bell, Some(directory))
+        CatModel::assemble(&name, &path.display().to_string(), &source, bell, Some(directory))
     }
 
     /// Parses a model from text; it can include built-in files only.
-    pub fn parse(name: &str, source: &str) -> Result<Model, Diagnostic> {
-        Model::assemble(name, &format!("{name}.cat"), source, None, None)
+    pub fn parse(name: &str, source: &str) -> Result<CatModel, Diagnostic> {
+        CatModel::assemble(name, &format!("{name}.cat"), source, None, None)
     }
 
-    /// A model that ships with Porf: see [`crate::models`].
-    pub fn builtin(name: &str) -> Option<Model> {
-        let entry = crate::models().iter().find(|entry| entry.name == name)?;
-        let model = Model::parse(name, entry.source).expect("shipped models are correct: a test parses each");
-        Some(Model { builtin: true, ..model })
+    /// A model that ships with Porf.
+    pub fn shipped(model: Model) -> CatModel {
+        let parsed = CatModel::parse(model.name(), model.entry().cat);
+        let parsed = parsed.expect("shipped models are correct: a test parses each");
+        CatModel { shipped: Some(model), ..parsed }
     }
 
-    /// Whether it ships with Porf.
-    pub fn is_builtin(&self) -> bool {
-        self.builtin
+    /// Which shipped model it is; `None` for a text of the user's.
+    pub fn is_shipped(&self) -> Option<Model> {
+        self.shipped
     }
 
     /// The name that it was loaded by.
@@ -166,11 +168,11 @@ impl Model {
         source: &str,
         bell: Option<(String, String)>,
         directory: Option<PathBuf>,
-    ) -> Result<Model, Diagnostic> {
+    ) -> Result<CatModel, Diagnostic> {
         let main = Arc::new(parse(file, source)?);
         let title = main.header.last().cloned().unwrap_or_else(|| name.to_owned());
-        let mut model = Model {
-            builtin: false,
+        let mut model = CatModel {
+            shipped: None,
             name: name.to_owned(),
             title,
             main: main.clone(),

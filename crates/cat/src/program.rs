@@ -12,7 +12,7 @@ use crate::{
     ast::{Name, Require},
     diagnostic::Diagnostic,
     interp::{Context, Interp, Mode},
-    model::Model,
+    model::CatModel,
     node::*,
     statement::Statements,
     structure::Structure,
@@ -51,7 +51,7 @@ pub struct Shown {
 
 impl Program {
     /// Compiles a model for executions that define the names that `structure` defines.
-    pub fn compile(model: &Model, structure: &dyn Structure) -> Result<Program, Diagnostic> {
+    pub fn compile(model: &CatModel, structure: &dyn Structure) -> Result<Program, Diagnostic> {
         let mut builder = Builder::new(structure, model.names());
         let mut context = Context { variants: model.variants().to_vec(), ..Context::default() };
         let mut statements = Statements::new(model);

@@ -6,14 +6,14 @@ use crate::{
     ast::*,
     diagnostic::{Diagnostic, Span},
     interp::{Interp, Mode},
-    model::Model,
+    model::CatModel,
     node::*,
     value::{Env, Eval, Procedure, Stop, Thunk, Value, error},
 };
 
 /// Runs the statements of a model while it is compiled.
 pub struct Statements<'a> {
-    pub model: &'a Model,
+    pub model: &'a CatModel,
     pub env: Env,
     /// What the model shows, latest first.
     pub shown: Vec<(Name, NodeId, Kind)>,
@@ -24,7 +24,7 @@ pub struct Statements<'a> {
 const MAX_DEPTH: usize = 100;
 
 impl<'a> Statements<'a> {
-    pub fn new(model: &'a Model) -> Self {
+    pub fn new(model: &'a CatModel) -> Self {
         Self { model, env: Env::default(), shown: Vec::new(), depth: 0 }
     }
 

@@ -37,6 +37,7 @@ pub use porf_event::Dialect;
 use memory::Memory;
 use porf_event::Value;
 use porf_ir::{FunctionId, Program, ThreadEntry, Width};
+use porf_model::Language;
 use source::{Comments, Cursor, Source};
 use thread::Thread;
 
@@ -158,6 +159,40 @@ impl LitmusTest {
         found.sort();
         found.dedup();
         found
+    }
+
+    /// What the test is written in.
+    pub fn language(&self) -> Language {
+        match self.dialect {
+            Dialect::C if self.is_kernel_code() => Language::Kernel,
+            Dialect::C => Language::C,
+            Dialect::AArch64 => Language::AArch64,
+            Dialect::Arm => Language::Arm,
+            Dialect::Ppc => Language::Ppc,
+            Dialect::RiscV => Language::RiscV,
+            Dialect::X86 => Language::X86,
+        }
+    }
+
+    /// Whether C code uses the Linux kernel's primitives rather than C11's.
+    pub fn is_kernel_code(&self) -> bool {
+        let words = [
+            "READ_ONCE",
+            "WRITE_ONCE",
+            "smp_",
+            "rcu_",
+            "spin_",
+            "xchg",
+            "atomic_add",
+            "atomic_sub",
+            "atomic_inc",
+            "atomic_dec",
+            "atomic_read",
+            "atomic_set",
+        ];
+        self.dialect == Dialect::C
+            && words.iter().any(|word| self.text.contains(word))
+            && !self.text.contains("memory_order")
     }
 }
 

@@ -1,7 +1,7 @@
 //! A cat model as the judge of candidates.
 
 use crate::{Candidate, Judge};
-use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView, Model, Outcome};
+use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outcome};
 use porf_ir::Program;
 use porf_relation::Relation;
 
@@ -19,7 +19,7 @@ pub struct CatJudge<'m> {
 
 impl<'m> CatJudge<'m> {
     /// A judge that has seen no execution yet.
-    pub fn new(model: &'m Model) -> CatJudge<'m> {
+    pub fn new(model: &'m CatModel) -> CatJudge<'m> {
         CatJudge {
             evaluator: Evaluator::new(model),
             possible: false,

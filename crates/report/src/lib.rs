@@ -1,6 +1,8 @@
 //! What people and programs see: one renderer each. No engine, no IO.
 
+#![forbid(unsafe_code)]
+
 pub mod litmus;
-pub mod names;
-pub mod trace;
+pub mod models;
+pub mod replay;
 pub mod verify;

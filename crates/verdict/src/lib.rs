@@ -138,8 +138,7 @@ impl Verdict {
         match self {
             Verdict::Safe(_) => 0,
             Verdict::Violated(_) => 1,
-            Verdict::Inconclusive(Limit::Interrupted) => 130,
-            Verdict::Inconclusive(_) => 3,
+            Verdict::Inconclusive(limit) => limit.exit_code(),
         }
     }
 
@@ -149,6 +148,16 @@ impl Verdict {
             Verdict::Safe(_) => "safe",
             Verdict::Violated(_) => "violated",
             Verdict::Inconclusive(_) => "inconclusive",
+        }
+    }
+}
+
+impl Limit {
+    /// The process exit code where there is no verdict because of it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Limit::Interrupted => 130,
+            _ => 3,
         }
     }
 }

@@ -5,15 +5,16 @@
 //! larger one, and something that goes wrong that of something that does not happen (a deadlock, a loop
 //! that never ends). With one worker what is shown is a function of the program and the options.
 
-use super::budget::Budget;
-use super::input::{Question, Says};
+use super::Request;
+use super::budget::Watch;
+use crate::answer::{Related, Shown, source};
+use crate::question::{Question, Says};
+use crate::trace::{StackFrame, Trace, stack};
 use porf_event::{BlockReason, Label, ThreadId};
 use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
-use porf_ir::Program;
-use porf_report::trace::{StackFrame, Trace, stack};
-use porf_report::verify::{Related, Shown, source};
+use porf_ir::Split;
 use porf_verdict::{Limit, Violation, ViolationKind};
 use std::ops::ControlFlow;
 
@@ -21,12 +22,22 @@ use std::ops::ControlFlow;
 const MORE: u64 = 1000;
 
 /// What an exploration has brought so far.
-pub struct Search<'p> {
-    pub program: &'p Program,
-    pub question: Option<&'p Question>,
-    pub all: bool,
-    pub leaks: bool,
-    pub budget: Budget,
+pub(crate) struct Findings<'a> {
+    question: Option<&'a Question>,
+    all: bool,
+    leaks: bool,
+    watch: Watch<'a>,
+    /// What this search saw; begins anew with it.
+    pub seen: Seen,
+    /// How often the search has begun anew.
+    pub begun: u64,
+    pub stopped: Option<Limit>,
+    pub unsupported: Option<String>,
+}
+
+/// What was seen since the search began.
+#[derive(Default)]
+pub(crate) struct Seen {
     pub executions: u64,
     /// Whether a loop reached the bound.
     pub bounded: bool,
@@ -39,44 +50,39 @@ pub struct Search<'p> {
     kept: u64,
     /// How much has been looked at since the first violation.
     pub after: u64,
-    pub stopped: Option<Limit>,
-    pub unsupported: Option<String>,
+    /// How accesses of the program are cut.
+    pub cuts: Vec<Vec<Split>>,
 }
 
-pub struct Found {
+/// A violation.
+pub(crate) struct Found {
     pub violation: Violation,
     /// How it comes about; `None` if it is that something does not happen.
     pub shown: Option<Shown>,
 }
 
-impl<'p> Search<'p> {
-    pub fn new(program: &'p Program, question: Option<&'p Question>, budget: Budget) -> Search<'p> {
-        Search {
-            program,
+impl<'a> Findings<'a> {
+    pub fn new(question: Option<&'a Question>, request: &Request<'a>, watch: Watch<'a>) -> Findings<'a> {
+        Findings {
             question,
-            all: false,
-            leaks: false,
-            budget,
-            executions: 0,
-            bounded: false,
-            answered: false,
-            found: None,
-            task: None,
-            kept: 0,
-            after: 0,
+            all: request.all,
+            leaks: request.leaks,
+            watch,
+            seen: Seen::default(),
+            begun: 0,
             stopped: None,
             unsupported: None,
         }
     }
 
-    /// Whether every complete execution has to be looked at.
+    /// Whether every single execution has to be looked at.
     pub fn looks_at_all(&self) -> bool {
-        self.leaks || self.question.is_some()
+        self.leaks || self.question.is_some() || self.watch.counts_executions()
     }
 
     /// Whether there is nothing more to look for.
     pub fn is_over(&self) -> bool {
-        self.found.is_some() && !self.all && self.after >= MORE
+        self.seen.found.is_some() && !self.all && self.seen.after >= MORE
             || self.stopped.is_some()
             || self.unsupported.is_some()
     }
@@ -85,8 +91,8 @@ impl<'p> Search<'p> {
     pub fn end(&mut self) {
         if let Some(question) = self.question
             && question.asks_for_one()
-            && !self.answered
-            && self.found.is_none()
+            && !self.seen.answered
+            && self.seen.found.is_none()
             && self.stopped.is_none()
         {
             let violation = Violation {
@@ -95,15 +101,18 @@ impl<'p> Search<'p> {
                 location: None,
                 related: Vec::new(),
             };
-            self.found = Some(Found { violation, shown: None });
+            self.seen.found = Some(Found { violation, shown: None });
         }
     }
 
     pub fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
-        let kept = self.kept;
+        let kept = self.seen.kept;
         let flow = self.look(visit);
-        if self.kept != kept {
-            self.task = Some(visit.execution().task());
+        if self.seen.kept != kept
+            && let Some(execution) = visit.execution()
+        {
+            self.seen.task = Some(execution.task());
+            self.seen.cuts.clone_from(&execution.program().cuts);
         }
         flow
     }
@@ -124,7 +133,7 @@ impl<'p> Search<'p> {
                 }
                 match self.question.map(|question| question.ask(execution)) {
                     Some(Says::Contradicts) => self.contradiction(execution)?,
-                    Some(Says::Found) => self.answered = true,
+                    Some(Says::Found) => self.seen.answered = true,
                     _ => {}
                 }
                 self.count(1)
@@ -132,13 +141,18 @@ impl<'p> Search<'p> {
             Visit::Blocked(execution) => {
                 let threads = 0..execution.graph.threads().len();
                 let reason = |at: usize| execution.block(ThreadId(at as u16));
-                self.bounded |= threads.into_iter().any(|at| reason(at) == Some(BlockReason::Bound));
+                self.seen.bounded |= threads.into_iter().any(|at| reason(at) == Some(BlockReason::Bound));
                 if let Some(stuck) = execution.stuck() {
                     self.stuck(execution, &stuck)?;
                 }
                 self.count(1)
             }
-            Visit::Working(_) => self.watch(),
+            Visit::Anew => {
+                self.seen = Seen::default();
+                self.begun += 1;
+                ControlFlow::Continue(())
+            }
+            Visit::Working(_) => self.go_on_watching(),
             Visit::Fault(execution, fault) => self.fault(execution, fault),
             Visit::Memory(execution, fault, event, other) => {
                 let is_free = matches!(execution.graph.event(event).label, Label::Free { .. });
@@ -171,17 +185,17 @@ impl<'p> Search<'p> {
     }
 
     /// In the middle of an execution: is there still time?
-    fn watch(&mut self) -> ControlFlow<()> {
-        self.stopped = self.stopped.take().or_else(|| self.budget.over());
+    fn go_on_watching(&mut self) -> ControlFlow<()> {
+        self.stopped = self.stopped.take().or_else(|| self.watch.over());
         if self.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     pub fn count(&mut self, executions: u64) -> ControlFlow<()> {
-        self.executions += executions;
-        if self.found.is_some() {
+        self.seen.executions += executions;
+        if self.seen.found.is_some() {
             self.go_on(executions)?;
         }
-        match self.budget.spent(self.executions, executions) {
+        match self.watch.spent(self.seen.executions, executions) {
             Some(limit) => {
                 self.stopped = Some(limit);
                 ControlFlow::Break(())
@@ -192,7 +206,7 @@ impl<'p> Search<'p> {
 
     /// More was looked at after a violation: whether that is enough.
     fn go_on(&mut self, looked: u64) -> ControlFlow<()> {
-        self.after += looked;
+        self.seen.after += looked;
         if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -200,7 +214,7 @@ impl<'p> Search<'p> {
     fn contradiction(&mut self, execution: &Execution<'_, '_>) -> ControlFlow<()> {
         let keep = |_: Ev| true;
         if self.is_better(execution, ViolationKind::Assertion, &keep) {
-            let trace = Trace::of(self.program, execution.graph, &keep);
+            let trace = Trace::of(execution.program(), execution.graph, &keep);
             let message = self.question.map_or("", |question| question.contradiction()).to_string();
             let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
             self.keep(ViolationKind::Assertion, message, shown);
@@ -213,7 +227,7 @@ impl<'p> Search<'p> {
         let keep = |_: Ev| true;
         let kind = if flag.contains("race") { ViolationKind::Race } else { ViolationKind::Lock };
         if self.is_better(execution, kind, &keep) {
-            let trace = Trace::of(self.program, execution.graph, &keep);
+            let trace = Trace::of(execution.program(), execution.graph, &keep);
             let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
             self.keep(kind, format!("the model flags this execution: {flag}"), shown);
         }
@@ -221,7 +235,7 @@ impl<'p> Search<'p> {
     }
 
     fn fault(&mut self, execution: &Execution<'_, '_>, fault: &Fault) -> ControlFlow<()> {
-        let calls = stack(self.program, &fault.stack);
+        let calls = stack(execution.program(), &fault.stack);
         if fault.kind.is_limit() {
             let place = source(&calls).map_or(String::new(), |frame| format!("{}: ", frame.location));
             let message = format!("{place}{}", fault.message);
@@ -241,7 +255,7 @@ impl<'p> Search<'p> {
             .collect();
         let keep = Trace::before(execution.graph, &wanted);
         if self.is_better(execution, kind(fault.kind), &keep) {
-            let trace = Trace::of(self.program, execution.graph, &keep);
+            let trace = Trace::of(execution.program(), execution.graph, &keep);
             let shown = Shown { stack: calls, related: Vec::new(), trace, marked: Vec::new() };
             self.keep(kind(fault.kind), fault.message.clone(), shown);
         }
@@ -261,7 +275,7 @@ impl<'p> Search<'p> {
         let wanted: Vec<Ev> = std::iter::once(event).chain(other.map(|(_, other)| other)).collect();
         let keep = Trace::before(execution.graph, &wanted);
         if self.is_better(execution, kind, &keep) {
-            let trace = Trace::of(self.program, execution.graph, &keep);
+            let trace = Trace::of(execution.program(), execution.graph, &keep);
             let stack_of = |event: Ev| {
                 let id = execution.graph.event(event).id;
                 trace.event(id).map_or(Vec::new(), |event| event.stack.clone())
@@ -289,7 +303,7 @@ impl<'p> Search<'p> {
             true => (ViolationKind::Liveness, "a loop that waits for another thread never ends"),
             false => (ViolationKind::Deadlock, "deadlock: no thread can go on"),
         };
-        let trace = Trace::of(self.program, execution.graph, &keep);
+        let trace = Trace::of(execution.program(), execution.graph, &keep);
         let mut places = Vec::new();
         for (thread, waiting, _) in &stuck.threads {
             let what = match waiting {
@@ -297,7 +311,7 @@ impl<'p> Search<'p> {
                 Waiting::Loop => "loops here",
                 Waiting::Join => "waits here for a thread to end",
             };
-            let calls = stack(self.program, &execution.state(*thread).stack(self.program));
+            let calls = stack(execution.program(), &execution.state(*thread).stack(execution.program()));
             let order = *waiting == Waiting::Join;
             places.push((order, Related { message: format!("{thread} {what}"), stack: calls }));
         }
@@ -321,7 +335,7 @@ impl<'p> Search<'p> {
         kind: ViolationKind,
         keep: &dyn Fn(Ev) -> bool,
     ) -> bool {
-        let Some(Found { violation, shown: Some(shown) }) = &self.found else { return true };
+        let Some(Found { violation, shown: Some(shown) }) = &self.seen.found else { return true };
         let waits = |kind| matches!(kind, ViolationKind::Deadlock | ViolationKind::Liveness);
         let known = (waits(violation.kind), (shown.trace.threads.len(), shown.trace.events.len()));
         (waits(kind), Trace::size(execution.graph, keep)) < known
@@ -335,8 +349,8 @@ impl<'p> Search<'p> {
             .filter_map(|one| location(&one.stack).map(|place| (one.message.clone(), place)))
             .collect();
         let violation = Violation { kind, message, location: location(&shown.stack), related };
-        self.found = Some(Found { violation, shown: Some(shown) });
-        self.kept += 1;
+        self.seen.found = Some(Found { violation, shown: Some(shown) });
+        self.seen.kept += 1;
     }
 }
 

@@ -14,20 +14,27 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 /// Events of an execution in an order that explains them, and their threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
+    /// The threads that do something in it.
     pub threads: Vec<TraceThread>,
+    /// The events.
     pub events: Vec<TraceEvent>,
 }
 
+/// A thread of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceThread {
+    /// Its number.
     pub id: ThreadId,
     /// What it runs.
     pub name: String,
 }
 
+/// An event of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceEvent {
+    /// Its thread and its place there.
     pub id: EventId,
+    /// What it is.
     pub label: Label,
     /// The name of the location, where there is one.
     pub location: String,
@@ -41,9 +48,12 @@ pub struct TraceEvent {
     pub stack: Vec<StackFrame>,
 }
 
+/// A call on the way to an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackFrame {
+    /// The function, by the name that its author gave it.
     pub function: String,
+    /// Where it is at.
     pub location: SourceLocation,
 }
 
@@ -130,6 +140,7 @@ impl Trace {
         trace
     }
 
+    /// The event with a number.
     pub fn event(&self, id: EventId) -> Option<&TraceEvent> {
         self.events.iter().find(|event| event.id == id)
     }

@@ -13,6 +13,7 @@ pub struct Names<'p> {
 }
 
 impl<'p> Names<'p> {
+    /// The names that the program has from the start.
     pub fn new(program: &'p Program) -> Names<'p> {
         Names { program, variables: HashMap::new() }
     }

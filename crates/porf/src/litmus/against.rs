@@ -2,7 +2,8 @@
 //!
 //! All executions of a litmus test under the first model, by brute force, each put to the second one.
 
-use crate::litmus::Model;
+use super::Axioms;
+use crate::{Error, mapping};
 use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView};
 use porf_event::{EventId, Label};
 use porf_frontend_litmus::LitmusTest;
@@ -12,36 +13,55 @@ use porf_relation::Relation;
 
 /// The executions of a test under one model that another model forbids.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct TestDifference {
     /// Executions that the first model allows.
     pub allowed: u64,
     /// Those of them that the second one forbids.
     pub forbidden: u64,
     /// The first of these.
-    pub witness: Option<Witness>,
+    pub witness: Option<TestWitness>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Witness {
+/// An execution that only the first model allows.
+pub struct TestWitness {
     /// The events in program order, each with what it reads from.
     pub events: Vec<String>,
     /// The writes of each location in coherence order.
     pub co: Vec<String>,
-    /// The axiom of the second model that it violates, with the events of the cycle.
+    /// The axiom of the second model that it violates.
     pub axiom: String,
+    /// The events of that cycle.
     pub cycle: Vec<String>,
 }
 
+/// The executions of a test that `first` allows and `second` forbids.
 pub fn difference(
     test: &LitmusTest,
-    first: &Model,
-    second: &Model,
+    first: &Axioms,
+    second: &Axioms,
     unroll: u32,
-) -> Result<Difference, String> {
-    let dependencies = first.cat().needs_dependencies() || second.cat().needs_dependencies();
-    let mut judge = Tracking(CatJudge::new(first.cat()), dependencies);
-    let mut other = Evaluator::new(second.cat());
-    let mut found = Difference { allowed: 0, forbidden: 0, witness: None };
+) -> Result<TestDifference, Error> {
+    let machine = first.reading(test)?;
+    if machine != second.reading(test)? {
+        let message =
+            format!("{} and {} do not take this test in the same language", first.name, second.name);
+        return Err(Error::Unsupported(message));
+    }
+    let compiled;
+    let test = match machine {
+        None => test,
+        Some(machine) => {
+            let mut copy = test.clone();
+            copy.program = mapping::compile_to(&test.program, machine)?;
+            compiled = copy;
+            &compiled
+        }
+    };
+    let dependencies = first.cat.needs_dependencies() || second.cat.needs_dependencies();
+    let mut judge = Tracking(CatJudge::new(&first.cat), dependencies);
+    let mut other = Evaluator::new(&second.cat);
+    let mut found = TestDifference { allowed: 0, forbidden: 0, witness: None };
     let mut error = None;
     porf_oracle::enumerate(&test.program, &mut judge, unroll, |execution, _| {
         found.allowed += 1;
@@ -57,9 +77,9 @@ pub fn difference(
         }
         error.is_none()
     })
-    .map_err(|refusal| refusal.to_string())?;
+    .map_err(|refusal| Error::Unsupported(refusal.to_string()))?;
     match error.or(judge.0.error()) {
-        Some(diagnostic) => Err(diagnostic.to_string()),
+        Some(diagnostic) => Err(Error::Unsupported(diagnostic.to_string())),
         None => Ok(found),
     }
 }
@@ -123,7 +143,7 @@ fn allows(
     Ok(evaluator.check()?.is_consistent())
 }
 
-fn witness(test: &LitmusTest, evaluator: &mut Evaluator<'_>, execution: &Execution<'_, '_>) -> Witness {
+fn witness(test: &LitmusTest, evaluator: &mut Evaluator<'_>, execution: &Execution<'_, '_>) -> TestWitness {
     let candidate = execution.candidate;
     let inits = candidate.inits();
     let name = |number: usize| match candidate.events[number].id {
@@ -151,7 +171,7 @@ fn witness(test: &LitmusTest, evaluator: &mut Evaluator<'_>, execution: &Executi
     let (events, co) = (events.collect(), co.collect());
     let violation = evaluator.explain();
     let cycle = violation.as_ref().and_then(|violation| violation.cycle.as_ref());
-    Witness {
+    TestWitness {
         events,
         co,
         cycle: cycle.map_or(Vec::new(), |cycle| cycle.events().iter().map(|&event| name(event)).collect()),
