@@ -1,15 +1,18 @@
 //! The cat language: memory models as texts, compiled and evaluated over bit matrices.
 //!
 //! Source: Alglave, Cousot, Maranget, "Syntax and semantics of the weak consistency model specification language
-//! cat", 2016, and the models that come with herd7, which this crate reads. `docs/cat.md` lists what is supported
-//! and where we differ.
+//! cat", 2016, and the models that come with herd7, which this crate can read. `docs/cat.md` lists what is supported
+//! and where it differs from herd.
 //!
 //! A [`CatModel`] is read and parsed once. An [`Evaluator`] binds the fixed part of an execution (a [`Structure`]),
 //! then takes rf and co and answers whether the execution is consistent, which flags it raises and, if it is
 //! forbidden, by which axiom and which cycle.
 //!
 //! Cost: what depends on po, dependencies and sets is computed once per structure, what depends on rf once per rf,
-//! the rest once per co; each operation is that of `porf-relation`.
+//! the rest once per co. Each operation costs what it costs in `porf-relation`.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod ast;
 mod builtin;

@@ -34,12 +34,12 @@ pub struct CatModel {
     files: HashMap<String, Arc<File>>,
     names: HashSet<Name>,
     variants: Vec<String>,
-    /// Compiled for the sets of names that executions so far defined.
+    /// Compiled forms, one for each set of names that executions have defined so far.
     programs: Mutex<Vec<Arc<Program>>>,
     facts: OnceLock<Facts>,
 }
 
-/// What is known of a model without an execution at hand.
+/// What is known of a model without an execution.
 #[derive(Clone, Copy, Default)]
 struct Facts {
     coherence: bool,
@@ -51,10 +51,10 @@ struct Facts {
 }
 
 impl CatModel {
-    /// Reads a model from a file. Files it includes are looked for beside it, then among the built-in ones.
+    /// Reads a model from a file. Included files are looked for beside it, then among the built-in ones.
     ///
-    /// `lock.cat` and `aarch64deps.cat` always are the built-in ones: they fit the executions that are
-    /// enumerated here, in which locks are ordinary events and dependencies are given. See docs/cat.md.
+    /// `lock.cat` and `aarch64deps.cat` are always the built-in ones. They fit the executions that Porf
+    /// enumerates, in which locks are ordinary events and dependencies are given. See docs/cat.md.
     pub fn load(path: &Path) -> Result<CatModel, Diagnostic> {
         let source = fs::read_to_string(path).map_err(|error| missing(path, &error.to_string()))?;
         let name =
@@ -87,7 +87,7 @@ impl CatModel {
         self.shipped
     }
 
-    /// Its name.
+    /// The name that it was loaded by.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -104,13 +104,13 @@ impl CatModel {
         self.facts = OnceLock::new();
     }
 
-    /// Whether the model forbids every incoherent execution, one with a cycle in po-loc | rf | co | fr, so that these
-    /// need not be tried. False when that is not plain from the axioms.
+    /// Whether the model forbids every incoherent execution, that is, every cycle in po-loc | rf | co | fr. Such
+    /// executions then need not be tried. False when the axioms do not show it plainly.
     pub fn implies_coherence(&self) -> bool {
         self.facts().coherence
     }
 
-    /// Whether the model forbids rmw & (fre ; coe). False when that is not plain from the axioms.
+    /// Whether the model forbids rmw & (fre ; coe). False when the axioms do not show it plainly.
     pub fn implies_atomicity(&self) -> bool {
         self.facts().atomicity
     }
@@ -120,13 +120,13 @@ impl CatModel {
         self.facts().dependencies
     }
 
-    /// Whether the model forbids every cycle in po | rf. False when that is not plain from the axioms.
+    /// Whether the model forbids every cycle in po | rf. False when the axioms do not show it plainly.
     pub fn implies_porf_acyclicity(&self) -> bool {
         self.facts().porf
     }
 
-    /// Whether some axiom wants something to be there (`~empty`, `~acyclic`), so that a part of a consistent
-    /// execution need not be consistent.
+    /// Whether some axiom requires something to be there (`~empty`, `~acyclic`). A part of a consistent execution
+    /// then need not be consistent.
     pub fn demands(&self) -> bool {
         self.facts().demands
     }
@@ -146,7 +146,7 @@ impl CatModel {
                 demands: program.demands(),
                 chooses: program.chooses(),
             },
-            // The error shows again, and is reported, when an execution is bound.
+            // The error comes up again when an execution is bound, and is reported then.
             Err(_) => Facts { dependencies: true, ..Facts::default() },
         })
     }
@@ -255,7 +255,7 @@ impl CatModel {
     }
 }
 
-/// An execution without events in which every name is defined: what a model can ask for.
+/// An execution without events in which every name is defined. It shows what a model asks for.
 struct Nominal;
 
 const BASE_SETS: &[&str] = &["R", "W", "M", "IW"];

@@ -10,7 +10,6 @@ use porf_cat::{CatModel, Evaluator};
 fn shipped_models() {
     let facts: Vec<(&str, bool, bool, bool)> = porf_model::ENTRIES
         .iter()
-        .iter()
         .map(|entry| {
             let model = CatModel::shipped(entry.model);
             let (coherence, atomicity) = (model.implies_coherence(), model.implies_atomicity());
@@ -24,6 +23,7 @@ fn shipped_models() {
         ("ra", true, true, false),
         ("sra", true, true, false),
         ("rc11", true, true, false),
+        ("c20", true, true, false),
         // No total co.
         ("wrc11", false, false, false),
         ("imm", true, true, true),

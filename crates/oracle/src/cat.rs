@@ -5,9 +5,10 @@ use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outco
 use porf_ir::Program;
 use porf_relation::Relation;
 
+/// Judges candidates by a cat model.
 pub struct CatJudge<'m> {
     evaluator: Evaluator<'m>,
-    /// Whether the present structure can be consistent at all.
+    /// Whether the current structure can be consistent at all.
     possible: bool,
     outcome: Outcome,
     error: Option<Diagnostic>,
@@ -17,6 +18,7 @@ pub struct CatJudge<'m> {
 }
 
 impl<'m> CatJudge<'m> {
+    /// A judge that has seen no execution yet.
     pub fn new(model: &'m CatModel) -> CatJudge<'m> {
         CatJudge {
             evaluator: Evaluator::new(model),
