@@ -25,6 +25,7 @@ mod visit;
 mod weave;
 
 pub use error::Error;
+use porf_model::CheckedBy;
 pub use porf_model::{Equivalence, Model};
 pub use schedule::Schedule;
 pub use stuck::{Stuck, Waiting};
@@ -169,7 +170,7 @@ pub fn explore_cat(
 
 /// Whether the main search is not made for a model at all.
 fn needs_weaving(model: Model, equivalence: Equivalence) -> bool {
-    model == Model::Lkmm && equivalence == Equivalence::Mo
+    model.entry().checked == CheckedBy::Cat && equivalence == Equivalence::Mo
 }
 
 /// Whether the accesses and fences of a program are those that a model speaks of.

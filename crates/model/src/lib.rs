@@ -10,44 +10,11 @@
 
 mod registry;
 
-pub use registry::ENTRIES;
+pub use registry::{ENTRIES, Model};
 
 use porf_event::Dialect;
 use std::fmt;
 use std::str::FromStr;
-
-/// A memory model that ships with Porf.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Model {
-    /// Sequential consistency.
-    Sc,
-    /// Total store order, x86.
-    Tso,
-    /// Partial store order, SPARC.
-    Pso,
-    /// Release/acquire.
-    Ra,
-    /// Strong release/acquire.
-    Sra,
-    /// Repaired C11.
-    Rc11,
-    /// RC11 with the release sequences of C++20.
-    C20,
-    /// RC11 without an order of all writes to a location.
-    Wrc11,
-    /// The intermediate memory model. It and those below keep dependencies, not program order.
-    Imm,
-    /// Arm, version 8.
-    Armv8,
-    /// Arm, version 7.
-    Armv7,
-    /// IBM Power.
-    Power,
-    /// RISC-V.
-    Riscv,
-    /// The Linux kernel.
-    Lkmm,
-}
 
 /// What the registry knows of a model.
 #[derive(Debug)]
@@ -72,10 +39,21 @@ pub struct Entry {
     pub races: bool,
     /// When two executions count as the same; the explorer offers these choices, the first by default.
     pub equivalences: &'static [Equivalence],
-    /// Whether the explorer has a checker made for it; otherwise it asks the cat text.
-    pub fast: bool,
+    /// How the explorer checks executions.
+    pub checked: CheckedBy,
     /// Whether `porf prove` has it.
     pub proves: bool,
+}
+
+/// How the explorer checks executions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckedBy {
+    /// By a checker made for the model.
+    Code,
+    /// By a checker that asks the cat text where coherence and atomicity do not decide.
+    CodeAndCat,
+    /// By the cat text alone. That is the choice for a new model.
+    Cat,
 }
 
 /// When two executions count as the same.

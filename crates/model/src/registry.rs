@@ -1,6 +1,39 @@
-//! The rows of the registry, in the order of [`Model`].
+//! The models and their rows, in the same order.
 
-use crate::{Architecture, Entry, Equivalence, Language, Machine, Mapping, Model};
+use crate::{Architecture, CheckedBy, Entry, Equivalence, Language, Machine, Mapping};
+
+/// A memory model that ships with Porf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Model {
+    /// Sequential consistency.
+    Sc,
+    /// Total store order, x86.
+    Tso,
+    /// Partial store order, SPARC.
+    Pso,
+    /// Release/acquire.
+    Ra,
+    /// Strong release/acquire.
+    Sra,
+    /// Repaired C11.
+    Rc11,
+    /// RC11 with the release sequences of C++20.
+    C20,
+    /// RC11 without an order of all writes to a location.
+    Wrc11,
+    /// The intermediate memory model. It and those below keep dependencies, not program order.
+    Imm,
+    /// Arm, version 8.
+    Armv8,
+    /// Arm, version 7.
+    Armv7,
+    /// IBM Power.
+    Power,
+    /// RISC-V.
+    Riscv,
+    /// The Linux kernel.
+    Lkmm,
+}
 
 /// Executions differ by co; or, where the user asks for that, by rf alone.
 const MO_OR_RF: &[Equivalence] = &[Equivalence::Mo, Equivalence::Rf];
@@ -20,7 +53,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: None,
         races: false,
         equivalences: MO,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: true,
     },
     Entry {
@@ -34,7 +67,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: None,
         races: false,
         equivalences: MO,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: true,
     },
     Entry {
@@ -48,7 +81,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: None,
         races: false,
         equivalences: MO,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: true,
     },
     Entry {
@@ -62,7 +95,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: None,
         races: false,
         equivalences: MO_OR_RF,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: false,
     },
     Entry {
@@ -76,7 +109,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: None,
         races: false,
         equivalences: MO,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: false,
     },
     Entry {
@@ -90,7 +123,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: None,
         races: true,
         equivalences: MO_OR_RF,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: false,
     },
     Entry {
@@ -104,7 +137,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: None,
         races: true,
         equivalences: MO_OR_RF,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: false,
     },
     Entry {
@@ -118,7 +151,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: None,
         races: true,
         equivalences: MO_OR_RF,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: false,
     },
     Entry {
@@ -132,7 +165,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: Some(Architecture::Imm),
         races: true,
         equivalences: MO,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: false,
     },
     Entry {
@@ -146,7 +179,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: Some(Architecture::Armv8),
         races: false,
         equivalences: MO,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: false,
     },
     Entry {
@@ -160,7 +193,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: Some(Architecture::Armv7),
         races: false,
         equivalences: MO,
-        fast: false,
+        checked: CheckedBy::CodeAndCat,
         proves: false,
     },
     Entry {
@@ -174,7 +207,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: Some(Architecture::Power),
         races: false,
         equivalences: MO,
-        fast: false,
+        checked: CheckedBy::CodeAndCat,
         proves: false,
     },
     Entry {
@@ -188,7 +221,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: Some(Architecture::Riscv),
         races: false,
         equivalences: MO,
-        fast: true,
+        checked: CheckedBy::Code,
         proves: false,
     },
     Entry {
@@ -202,7 +235,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: Some(Architecture::Lkmm),
         races: true,
         equivalences: MO,
-        fast: false,
+        checked: CheckedBy::Cat,
         proves: false,
     },
 ];

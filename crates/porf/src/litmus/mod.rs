@@ -10,7 +10,7 @@ use porf_cat::CatModel;
 use porf_event::{Dialect, Location};
 use porf_explore::{Equivalence, Visit, Visitor};
 use porf_frontend_litmus::{Collector, LitmusTest, Observable, Outcome};
-use porf_model::{Language, Machine, Model};
+use porf_model::{CheckedBy, Language, Machine, Model};
 use porf_oracle::{CatJudge, Execution};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -128,7 +128,7 @@ fn is_explored(test: &LitmusTest, model: Model) -> bool {
     match test.language() {
         Language::C | Language::X86 => true,
         Language::Kernel => false,
-        own => model.entry().fast && model.entry().languages == [own],
+        own => model.entry().checked == CheckedBy::Code && model.entry().languages == [own],
     }
 }
 
