@@ -7,6 +7,7 @@
 //! Creation and joining of threads are part of both. Cost: O(threads) per event; a relaxed write
 //! also looks through the earlier events of its thread.
 
+use crate::labels::silent;
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph};
 
@@ -94,7 +95,7 @@ impl<const FENCES: bool> HappensBefore for Rc11Hb<FENCES> {
                     graph.join_clock(HB, event, HB, end);
                 }
             }
-            _ => {}
+            Label::Fence { .. } | Label::Create { .. } | silent!() => {}
         }
     }
 }
@@ -111,7 +112,7 @@ fn inherit_release(graph: &mut ExecutionGraph, write: Ev) {
         let releases = match graph.event(earlier).label {
             Label::Fence { mode, .. } => mode.is_release(),
             Label::Write { mode, .. } => mode.is_release() && graph.event(earlier).loc == loc,
-            _ => false,
+            Label::Read { .. } | Label::Create { .. } | Label::Join { .. } | silent!() => false,
         };
         if releases {
             // hb grows along sb: the last one knows what earlier ones knew.

@@ -6,6 +6,7 @@
 //! rfe ∪ (this order) has no cycle. Edges are those of `models/*.cat`, where they are named.
 //! `tests/weave.rs` of `porf-explore` holds the search that uses it to brute force.
 
+use crate::labels::{no_access, silent};
 use porf_event::{ArmKind, FenceMode, Label, LockKind, ReadMode, RmwKind, RwSet, WriteMode};
 use porf_graph::{Ev, Event, Linked, Need};
 
@@ -115,7 +116,7 @@ impl Scan<'_> {
                 }
                 self.linux_atomics(event);
             }
-            _ => {}
+            Label::Create { .. } | Label::Join { .. } | silent!() => {}
         }
     }
 
@@ -248,7 +249,7 @@ impl Scan<'_> {
             Label::Write { mode, .. } if self.arch == Architecture::Riscv => {
                 matches!(mode, WriteMode::RiscvAcquire | WriteMode::SeqCst)
             }
-            _ => false,
+            Label::Write { .. } | no_access!() => false,
         }
     }
 
@@ -258,7 +259,7 @@ impl Scan<'_> {
             Label::Read { mode, .. } if self.arch == Architecture::Riscv => {
                 matches!(mode, ReadMode::RiscvRelease | ReadMode::SeqCst)
             }
-            _ => false,
+            Label::Read { .. } | no_access!() => false,
         }
     }
 
@@ -292,6 +293,6 @@ pub fn is_marked(event: &Event) -> bool {
     match event.label {
         Label::Read { mode, .. } => mode.is_atomic(),
         Label::Write { mode, .. } => mode.is_atomic(),
-        _ => false,
+        no_access!() => false,
     }
 }

@@ -10,8 +10,8 @@
 use crate::history::{History, Tag};
 use crate::prefix::{Below, Covered, Ordered, Prefix};
 use crate::seed::{Seeds, depend, ways};
+use crate::split::has_split;
 use crate::visit::{Statistics, Visit, Visitor};
-use crate::weave::is_split;
 use porf_consistency::{Architecture, HappensBefore, MemoryModel};
 use porf_event::Label;
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Linked, Loc, Need};
@@ -179,7 +179,7 @@ impl<M: MemoryModel> Detector<M> {
             let kept = |ev: Ev| prefix.below[ev.as_usize()] && graph.event(ev).label.is_write();
             prefix.split
                 || (architecture == Architecture::Armv8
-                    && graph.all().any(|ev| kept(ev) && is_split(graph, ev)))
+                    && graph.all().any(|ev| kept(ev) && has_split(graph, ev)))
         };
         let (mut some, mut fits, mut all) = (false, true, true);
         let known = ways(graph, read, write, &mut |way| {

@@ -13,6 +13,7 @@ use crate::Options;
 use crate::engine::Engine;
 use crate::history::Created;
 use crate::schedule::Schedule;
+use crate::search::Policy;
 use crate::visit::Visit;
 use porf_cat::Diagnostic;
 use porf_consistency::{

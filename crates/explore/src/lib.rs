@@ -18,7 +18,9 @@ mod model;
 mod parallel;
 mod prefix;
 mod schedule;
+mod search;
 mod seed;
+mod split;
 mod stuck;
 mod task;
 mod visit;
@@ -40,6 +42,7 @@ use porf_consistency::{
 use porf_event::{Dialect, FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_interp::Interpreter;
 use porf_ir::{Instr, Program};
+use search::Policy;
 use seed::Sown;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -98,6 +101,18 @@ pub fn explore(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
+    explore_all(program, model, equivalence, options, visitor)
+}
+
+/// The same for any visitor, so that the searches are compiled once.
+fn explore_all(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    mut visitor: &mut dyn Visitor,
+) -> Result<Statistics, Error> {
+    let visitor = &mut visitor;
     struct Alone<'o, V>(Model, &'o mut V);
     impl<V: Visitor> Search for Alone<'_, V> {
         type Output = Statistics;
@@ -110,7 +125,7 @@ pub fn explore(
             let created = Created::default();
             let mut engine = engine::Engine::<M>::new(program, options, created.clone())?;
             let ended = engine.run(visitor)?;
-            let mut statistics = engine.statistics;
+            let mut statistics = engine.trail.statistics;
             if ended.is_continue() && engine.detector.is_found() {
                 let sown = if engine.detector.found { None } else { Some(vec![engine.sown()]) };
                 let mut cyclic = buffering::Cyclic::new(visitor, HashSet::new());
@@ -140,6 +155,16 @@ pub fn explore_cat(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
+    explore_all_of_cat(program, model, options, visitor)
+}
+
+fn explore_all_of_cat(
+    program: &Program,
+    model: &porf_cat::Model,
+    options: &Options,
+    mut visitor: &mut dyn Visitor,
+) -> Result<Statistics, Error> {
+    let visitor = &mut visitor;
     if model.demands() {
         return Err(Error::Unsupported("a model with an axiom that wants something to be there".into()));
     }
@@ -223,7 +248,7 @@ fn weave<'p>(
     for part in sown.into_iter().flatten() {
         let mut weaver = weave::Weaver::from_seeds(part, checker, options.schedule);
         let ended = weaver.run_seeds(visitor);
-        statistics.add(&weaver.statistics);
+        statistics.add(&weaver.trail.statistics);
         checker = weaver.checker;
         match ended {
             Ok(ControlFlow::Continue(())) => {}
@@ -241,7 +266,7 @@ fn weave<'p>(
     let interp = Interpreter::new(program).unroll(options.unroll);
     let mut weaver = weave::Weaver::new(interp, created, checker, options.schedule, options.memory)?;
     let ended = weaver.run(visitor)?;
-    Ok((Statistics { whole: true, ..weaver.statistics }, ended))
+    Ok((Statistics { whole: true, ..weaver.trail.statistics }, ended))
 }
 
 /// Explores with one worker for each visitor. Begins where `from` ended, or at the beginning; gives
@@ -252,6 +277,18 @@ pub fn explore_parallel<V: Visitor + Send>(
     equivalence: Equivalence,
     options: &Options,
     mut visitors: Vec<V>,
+    from: Option<Rest>,
+) -> Result<(Statistics, Rest), Error> {
+    let visitors = visitors.iter_mut().map(|visitor| visitor as &mut (dyn Visitor + Send)).collect();
+    explore_all_together(program, model, equivalence, options, visitors, from)
+}
+
+fn explore_all_together(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    mut visitors: Vec<&mut (dyn Visitor + Send)>,
     from: Option<Rest>,
 ) -> Result<(Statistics, Rest), Error> {
     struct Together<'o, V>(Model, &'o mut [V], Option<Rest>);
@@ -328,9 +365,21 @@ pub fn again(
     model: Model,
     equivalence: Equivalence,
     options: &Options,
-    (task, rest): (&Task, &Rest),
+    of: (&Task, &Rest),
     visitor: &mut impl Visitor,
 ) -> Result<(), Error> {
+    show_again(program, model, equivalence, options, of, visitor)
+}
+
+fn show_again(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    (task, rest): (&Task, &Rest),
+    mut visitor: &mut dyn Visitor,
+) -> Result<(), Error> {
+    let visitor = &mut visitor;
     struct Again<'a, V>(&'a Task, &'a Rest, &'a mut V);
     impl<V: Visitor> Search for Again<'_, V> {
         type Output = ();

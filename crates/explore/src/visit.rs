@@ -50,6 +50,18 @@ impl<F: FnMut(Visit<'_, '_>) -> ControlFlow<()>> Visitor for F {
     }
 }
 
+impl Visitor for &mut (dyn Visitor + '_) {
+    fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
+        (**self).visit(visit)
+    }
+}
+
+impl Visitor for &mut (dyn Visitor + Send + '_) {
+    fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
+        (**self).visit(visit)
+    }
+}
+
 /// An execution: the graph, the final states of its threads, and its final memory.
 pub struct Execution<'v, 'p> {
     pub graph: &'v ExecutionGraph,
@@ -140,7 +152,7 @@ impl Execution<'_, '_> {
 
     /// The graph as plain data: see [`again`](crate::again).
     pub fn task(&self) -> Task {
-        Task::of(self.graph, None, Vec::new())
+        Task::of(self.graph)
     }
 
     pub fn key(&self) -> CanonicalKey {

@@ -200,7 +200,7 @@ impl ExecutionGraph {
             first_reader: Ev::NONE,
             next_reader: Ev::NONE,
         });
-        if is_plain(&label) {
+        if label.is_plain() {
             self.locations[loc.as_usize()].plain += 1;
         }
         let width = self.kinds * self.stride;
@@ -222,7 +222,7 @@ impl ExecutionGraph {
             Label::Create { child } => self.threads[child.as_usize()].creator = Ev::NONE,
             _ => {}
         }
-        if is_plain(&event.label) {
+        if event.label.is_plain() {
             self.locations[event.loc.as_usize()].plain -= 1;
         }
         let thread = &mut self.threads[event.id.thread.as_usize()];
@@ -570,13 +570,5 @@ impl Iterator for Readers<'_> {
         let read = self.next;
         self.next = self.graph.events[read.as_usize()].next_reader;
         Some(read)
-    }
-}
-
-pub(crate) fn is_plain(label: &Label) -> bool {
-    match label {
-        Label::Read { mode, .. } => !mode.is_atomic(),
-        Label::Write { mode, .. } => !mode.is_atomic(),
-        _ => false,
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! Clocks are not kept: nothing here may be asked of porf.
 
-use crate::graph::{LocationState, Thread, is_plain};
+use crate::graph::{LocationState, Thread};
 use crate::{Ev, Event, ExecutionGraph, Loc, Need};
 use porf_event::{EventId, Label, Location, ThreadId};
 use smallvec::SmallVec;
@@ -113,7 +113,7 @@ impl Partial {
             first_reader: Ev::NONE,
             next_reader: Ev::NONE,
         });
-        if is_plain(&label) {
+        if label.is_plain() {
             graph.locations[loc.as_usize()].plain += 1;
         }
         graph.clocks.resize(graph.clocks.len() + graph.kinds * graph.stride, 0);
@@ -133,7 +133,7 @@ impl Partial {
             Label::Create { child } => graph.threads[child.as_usize()].creator = Ev::NONE,
             _ => {}
         }
-        if is_plain(&event.label) {
+        if event.label.is_plain() {
             graph.locations[event.loc.as_usize()].plain -= 1;
         }
         let of = &mut graph.threads[thread.as_usize()];
@@ -168,7 +168,7 @@ impl Partial {
             let new = Ev(out.graph.events.len() as u32);
             map.push(new);
             let event = self.graph.events[old.as_usize()];
-            if is_plain(&event.label) {
+            if event.label.is_plain() {
                 out.graph.locations[event.loc.as_usize()].plain += 1;
             }
             if let Label::Create { child } = event.label {
