@@ -21,13 +21,17 @@ use std::sync::OnceLock;
 
 /// A machine whose model is shipped.
 pub trait Machine: Default {
+    /// What it keeps of program order.
     const ARCHITECTURE: Architecture;
+    /// The language of its programs.
     const DIALECT: Dialect;
+    /// Its model.
     fn model() -> &'static Model;
 }
 
 macro_rules! machine {
     ($name:ident, $cat:literal, $dialect:ident) => {
+        #[doc = concat!("The machine of `models/", $cat, ".cat`.")]
         #[derive(Clone, Debug, Default)]
         pub struct $name;
 
@@ -35,6 +39,7 @@ macro_rules! machine {
             const ARCHITECTURE: Architecture = Architecture::$name;
             const DIALECT: Dialect = Dialect::$dialect;
 
+            /// Its model.
             fn model() -> &'static Model {
                 static MODEL: OnceLock<Model> = OnceLock::new();
                 MODEL.get_or_init(|| Model::builtin($cat).unwrap_or_else(|| unreachable!("it is shipped")))
@@ -48,6 +53,7 @@ machine!(Armv7, "armv7", Arm);
 machine!(Power, "power", Ppc);
 machine!(Riscv, "riscv", RiscV);
 
+/// A machine that is checked by its cat text.
 pub struct Checked<A> {
     cat: Cat<'static>,
     machine: PhantomData<A>,

@@ -38,12 +38,16 @@ pub trait Order: Default {
     const RFE_ONLY: bool;
 }
 
+/// Sequential consistency.
 #[derive(Clone, Debug, Default)]
 pub struct Sc;
+/// Strong release/acquire.
 #[derive(Clone, Debug, Default)]
 pub struct Sra;
+/// Total store order.
 #[derive(Clone, Debug, Default)]
 pub struct Tso;
+/// Partial store order.
 #[derive(Clone, Debug, Default)]
 pub struct Pso;
 

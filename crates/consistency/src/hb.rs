@@ -11,6 +11,7 @@ use crate::labels::silent;
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph};
 
+/// A happens-before that is kept in clocks.
 pub trait HappensBefore {
     /// How many clocks an event has.
     const CLOCKS: usize;
@@ -23,6 +24,7 @@ pub trait HappensBefore {
     fn update(graph: &mut ExecutionGraph, event: Ev);
 }
 
+/// hb = (po ∪ rf)+.
 #[derive(Clone, Debug, Default)]
 pub struct Porf;
 

@@ -23,6 +23,7 @@ pub(crate) type Row = u128;
 /// The most events of a graph.
 pub(crate) const MOST: usize = 128;
 
+/// IMM on graphs that may have holes.
 #[derive(Clone, Debug, Default)]
 pub struct Imm {
     /// For each event: what is before it in po, hb, the global order; what is after it in eco.

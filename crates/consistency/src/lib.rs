@@ -18,6 +18,9 @@
 //!
 //! The axioms are in `models/*.cat`; the differential tests of `porf-explore` hold the two together.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod armv8;
 mod cat;
 mod checked;

@@ -13,7 +13,9 @@ use std::marker::PhantomData;
 
 /// A model whose choices are the upper part of co.
 pub trait Floor: Default {
+    /// How happens-before is kept in the clocks of the graph.
     type Hb: HappensBefore;
+    /// What it keeps of program order, if that is not all.
     const ARCHITECTURE: Option<Architecture> = None;
 
     /// The greatest place in co that a read must not read from before, or a write be placed before.

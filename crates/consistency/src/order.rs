@@ -13,15 +13,22 @@ use porf_graph::{Ev, Event, Linked, Need};
 /// A model whose static order is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Architecture {
+    /// The intermediate memory model.
     Imm,
+    /// Armv8-A.
     Armv8,
+    /// Armv7-A.
     Armv7,
+    /// POWER.
     Power,
+    /// RISC-V, RVWMO.
     Riscv,
+    /// The Linux kernel.
     Lkmm,
 }
 
 impl Architecture {
+    /// The architecture of a shipped model, by its name.
     pub fn of(model: &str) -> Option<Architecture> {
         Some(match model {
             "imm" => Architecture::Imm,
@@ -289,6 +296,7 @@ fn of_kind(linked: &impl Linked, ev: Ev, kinds: u8, found: &mut dyn FnMut(Ev)) {
     linked.needs(ev).filter(|need| need.is(kinds)).for_each(|need| found(need.event));
 }
 
+/// Whether it is an atomic access: marked, as Linux says.
 pub fn is_marked(event: &Event) -> bool {
     match event.label {
         Label::Read { mode, .. } => mode.is_atomic(),

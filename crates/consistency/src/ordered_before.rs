@@ -15,7 +15,7 @@
 use crate::closure::own_floor;
 use crate::hb::Porf;
 use crate::labels::silent;
-use crate::local::{LocalOrder, before, is_amo, known};
+use crate::local::{LocalOrder, before, is_amo, remembered};
 use crate::mo::{is_co_last_of, sources_from};
 use crate::order::Architecture;
 use crate::{Choice, MemoryModel};
@@ -228,7 +228,7 @@ impl<O: LocalOrder> OrderedBefore<O> {
         let graph = linked.graph();
         let id = graph.event(ev).id;
         self.reach_thread(linked, id.thread);
-        let set = before(known::<O>(linked, ev), id.index);
+        let set = before(remembered::<O>(linked, ev), id.index);
         for (at, &word) in set.iter().enumerate() {
             self.reach_word(linked, id.thread, at, word);
         }

@@ -8,11 +8,11 @@
 //! (`canonical` and `places` see to that); the canonical choice is the model's.
 
 use crate::Options;
-use crate::buffering::{Detector, Live, tag_before};
+use crate::buffering::{Detector, WithHistory, tag_before};
 use crate::error::Error;
 use crate::estimate::Descent;
+use crate::facts::Tracking;
 use crate::history::{Created, History, Next, Ready, Tag};
-use crate::known::Tracking;
 use crate::memory;
 use crate::mixed;
 use crate::schedule::tag_of;
@@ -92,7 +92,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     fn add_read(&mut self, next: Upcoming) -> Result<(), Error> {
         let event = self.add_event(next, next.tag);
         let Trail { now: graph, history, choices, .. } = &mut self.trail;
-        self.model.sources(&Live { graph, history }, event, choices);
+        self.model.sources(&WithHistory { graph, history }, event, choices);
         Ok(())
     }
 
@@ -101,10 +101,14 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         let after = self.trail.history.child(next.tag, 0)?;
         let event = self.add_event(next, after);
         let Trail { now: graph, history, statistics, .. } = &self.trail;
-        self.detector.look(&Live { graph, history }, event, statistics.executions + statistics.blocked);
+        self.detector.look(
+            &WithHistory { graph, history },
+            event,
+            statistics.executions + statistics.blocked,
+        );
         self.find_revisits(event);
         let Trail { now: graph, history, choices, .. } = &mut self.trail;
-        self.model.places(&Live { graph, history }, event, choices);
+        self.model.places(&WithHistory { graph, history }, event, choices);
         Ok(())
     }
 
@@ -172,7 +176,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     fn add_places(&mut self, write: Ev, read: Ev) {
         self.forget_source(read);
         let Trail { now: graph, history, choices, .. } = &mut self.trail;
-        self.model.places(&Live { graph, history }, write, choices);
+        self.model.places(&WithHistory { graph, history }, write, choices);
     }
 
     #[inline]
@@ -390,7 +394,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     #[inline]
     fn allows(&mut self, event: Ev) -> bool {
         let Trail { now: graph, history, .. } = &mut self.trail;
-        let consistent = self.model.allows(&Live { graph, history }, event);
+        let consistent = self.model.allows(&WithHistory { graph, history }, event);
         self.model.arrange(graph);
         consistent
     }
@@ -398,7 +402,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     #[inline]
     fn admits(&mut self, read: Ev, write: Ev) -> bool {
         let Trail { now: graph, history, .. } = &self.trail;
-        self.model.admits(&Live { graph, history }, read, write)
+        self.model.admits(&WithHistory { graph, history }, read, write)
     }
 
     #[inline]

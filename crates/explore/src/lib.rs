@@ -3,15 +3,14 @@
 //! [`explore`] runs a program under a memory model and an equivalence, and shows each execution to a
 //! [`Visitor`]: complete ones, blocked ones, and what goes wrong on the way.
 
+#![forbid(unsafe_code)]
+
 mod buffering;
-#[cfg(test)]
-mod by_cat;
 mod engine;
 mod error;
 mod estimate;
+mod facts;
 mod history;
-mod known;
-mod memo;
 mod memory;
 mod mixed;
 mod model;
@@ -48,8 +47,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+/// How to search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
+    /// Which thread goes next.
     pub schedule: Schedule,
     /// Threads that take a backward jump more often are blocked.
     pub unroll: Option<u32>,
@@ -77,6 +78,7 @@ impl Options {
 /// Where a search was broken off: all that is left to do, as plain data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rest {
+    /// Parts of the main search.
     pub tasks: Vec<Task>,
     /// Which event created which thread: the numbers are part of what threads have seen.
     created: Vec<(u16, u32)>,

@@ -13,6 +13,7 @@ pub struct Stuck {
     pub threads: Vec<(ThreadId, Waiting, Option<Ev>)>,
 }
 
+/// What a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
     /// For a lock, a semaphore or a signal.

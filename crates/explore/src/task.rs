@@ -6,7 +6,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::history::{Next, Tag};
+use crate::history::{Next, Tag, answer};
 use crate::schedule::tag_of;
 use crate::search::{Frame, Trail};
 use crate::visit::Visitor;
@@ -84,12 +84,6 @@ impl Task {
         let mut events = Vec::new();
         for ev in graph.all().take_while(|&ev| ev <= last) {
             let event = graph.event(ev);
-            let answer = match event.label {
-                Label::Read { value, .. } => value,
-                Label::Choice { chosen, .. } => Value::from(chosen),
-                Label::Create { child } => Value::from(child.0),
-                _ => 0,
-            };
             let placed =
                 event.label.is_write() && event.co != ExecutionGraph::UNPLACED && !(unplaced && ev == last);
             // Later writes of the graph are not part of the task: places count those that are.
@@ -101,7 +95,7 @@ impl Task {
             let rf = if ev == open { None } else { position(event.rf) };
             events.push(TaskEvent {
                 thread: event.id.thread.0,
-                answer,
+                answer: answer(&event.label),
                 rf,
                 revisited: position(event.revisited),
                 co,

@@ -39,6 +39,7 @@ impl<'v, 'p> Visit<'v, 'p> {
     }
 }
 
+/// Whoever is shown the executions.
 pub trait Visitor {
     /// `Break` ends the search.
     fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()>;
@@ -64,6 +65,7 @@ impl Visitor for &mut (dyn Visitor + Send + '_) {
 
 /// An execution: the graph, the final states of its threads, and its final memory.
 pub struct Execution<'v, 'p> {
+    /// Its events, with rf and co.
     pub graph: &'v ExecutionGraph,
     pub(crate) history: &'v History<'p>,
     pub(crate) sees_co: bool,
@@ -75,6 +77,7 @@ pub struct Execution<'v, 'p> {
     pub(crate) flags: &'v [String],
 }
 
+/// How much was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Complete executions.
@@ -93,6 +96,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// Adds what another part of the search did.
     pub fn add(&mut self, other: &Statistics) {
         self.executions += other.executions;
         self.blocked += other.blocked;
@@ -155,6 +159,7 @@ impl Execution<'_, '_> {
         Task::of(self.graph)
     }
 
+    /// What tells it from other executions.
     pub fn key(&self) -> CanonicalKey {
         CanonicalKey::of(self.graph, self.sees_co)
     }

@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 /// An execution graph, what its events need, and how far each thread is settled.
 #[derive(Clone, Debug)]
 pub struct Partial {
+    /// The graph, whose clocks mean nothing.
     pub graph: ExecutionGraph,
     links: Vec<Links>,
     settled: Vec<u32>,
@@ -50,12 +51,14 @@ impl Partial {
         Partial { graph: graph.clone(), links, settled }
     }
 
+    /// A thread, as in [`ExecutionGraph::add_thread`].
     pub fn add_thread(&mut self, thread: ThreadId, creator: Ev, tag: u32) {
         self.graph.add_thread(thread, creator, tag);
         self.settled.resize(self.graph.threads.len(), 0);
         self.settled[thread.as_usize()] = 0;
     }
 
+    /// What an event hangs on.
     #[inline]
     pub fn links(&self, event: Ev) -> &Links {
         &self.links[event.as_usize()]

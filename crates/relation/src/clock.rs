@@ -9,14 +9,17 @@ pub struct VectorClock {
 }
 
 impl VectorClock {
+    /// The clock that knows nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// How many events of a thread are known.
     pub fn get(&self, thread: usize) -> u32 {
         self.counts.get(thread).copied().unwrap_or(0)
     }
 
+    /// Makes `count` the number of known events of a thread.
     pub fn set(&mut self, thread: usize, count: u32) {
         if thread >= self.counts.len() {
             self.counts.resize(thread + 1, 0);
@@ -46,10 +49,12 @@ impl VectorClock {
         self.get(thread) >= count
     }
 
+    /// Forgets everything.
     pub fn clear(&mut self) {
         self.counts.clear();
     }
 
+    /// Makes this a copy of another clock, in the memory that it has.
     pub fn copy_from(&mut self, other: &Self) {
         self.counts.clone_from(&other.counts);
     }

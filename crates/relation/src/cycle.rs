@@ -14,6 +14,7 @@ impl Cycle {
         Self { events }
     }
 
+    /// The events, in the order of the cycle.
     pub fn events(&self) -> &[usize] {
         &self.events
     }

@@ -12,6 +12,9 @@
 //!
 //! Cost: boolean operations O(n²/64), composition and closure O(n³/64), acyclicity O(n²) at worst.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod clock;
 mod cycle;
 mod order;

@@ -45,14 +45,17 @@ impl EventSet {
         self.len
     }
 
+    /// How many events there are.
     pub fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
+    /// Whether there is no event.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
 
+    /// Whether an event is in the set.
     pub fn contains(&self, event: usize) -> bool {
         debug_assert!(event < self.len);
         self.words[event / WORD] >> (event % WORD) & 1 == 1
@@ -83,27 +86,33 @@ impl EventSet {
         self.words.resize(words(len), 0);
     }
 
+    /// Takes all events away.
     pub fn clear(&mut self) {
         self.words.fill(0);
     }
 
+    /// Makes this a copy of another set.
     pub fn copy_from(&mut self, other: &Self) {
         self.len = other.len;
         self.words.clone_from(&other.words);
     }
 
+    /// Adds the events of `other`.
     pub fn union_with(&mut self, other: &Self) {
         self.zip(other, |a, b| a | b);
     }
 
+    /// Keeps the events that `other` has too.
     pub fn intersect_with(&mut self, other: &Self) {
         self.zip(other, |a, b| a & b);
     }
 
+    /// Takes the events of `other` away.
     pub fn subtract(&mut self, other: &Self) {
         self.zip(other, |a, b| a & !b);
     }
 
+    /// Has exactly the events that it did not have.
     pub fn complement(&mut self) {
         for word in &mut self.words {
             *word = !*word;
@@ -113,36 +122,43 @@ impl EventSet {
         }
     }
 
+    /// The events of both.
     pub fn union(mut self, other: &Self) -> Self {
         self.union_with(other);
         self
     }
 
+    /// The events that both have.
     pub fn intersection(mut self, other: &Self) -> Self {
         self.intersect_with(other);
         self
     }
 
+    /// The events that `other` does not have.
     pub fn difference(mut self, other: &Self) -> Self {
         self.subtract(other);
         self
     }
 
+    /// The events that are not there.
     pub fn complemented(mut self) -> Self {
         self.complement();
         self
     }
 
+    /// Whether `other` has all events of this.
     pub fn is_subset(&self, other: &Self) -> bool {
         debug_assert_eq!(self.len, other.len);
         self.words.iter().zip(&other.words).all(|(a, b)| a & !b == 0)
     }
 
+    /// Whether the two have no event in common.
     pub fn is_disjoint(&self, other: &Self) -> bool {
         debug_assert_eq!(self.len, other.len);
         self.words.iter().zip(&other.words).all(|(a, b)| a & b == 0)
     }
 
+    /// The least event.
     pub fn first(&self) -> Option<usize> {
         self.iter().next()
     }

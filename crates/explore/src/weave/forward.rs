@@ -2,7 +2,7 @@
 
 use super::Weaver;
 use crate::error::Error;
-use crate::history::{Next, Tag};
+use crate::history::{Next, Tag, answer};
 use porf_consistency::Checker;
 use porf_event::{Label, ThreadId, Value};
 use porf_graph::{Ev, Links, Need};
@@ -66,14 +66,4 @@ impl<C: Checker> Weaver<'_, C> {
 /// Whether two events hang on the same.
 fn same(a: &Links, b: &Links) -> bool {
     a.needs.len() == b.needs.len() && a.needs.iter().all(|need| b.needs.contains(need))
-}
-
-/// What a thread was told at an event.
-pub(super) fn answer(label: &Label) -> Value {
-    match label {
-        Label::Read { value, .. } => *value,
-        Label::Choice { chosen, .. } => Value::from(*chosen),
-        Label::Create { child } => Value::from(child.0),
-        _ => 0,
-    }
 }

@@ -1,8 +1,8 @@
 //! The policy of the search with dependency prefixes: graphs with holes.
 
 use crate::error::Error;
+use crate::facts::Tracking;
 use crate::history::{Created, History, Next, Ready, Tag};
-use crate::known::Tracking;
 use crate::memory;
 use crate::prefix::Prefix;
 use crate::schedule::{Schedule, join_is_ready, tag_of};
@@ -166,7 +166,7 @@ impl<'p, C: Checker> Policy<'p> for Weaver<'p, C> {
             let what = "a store between a load-linked and its store-conditional, to the same address";
             return Err(Error::Unsupported(what.into()));
         }
-        self.prefix.mark(&self.trail.now, self.checker.architecture(), event);
+        self.prefix.mark_below(&self.trail.now, self.checker.architecture(), event);
         self.check_early_reads(event)?;
         let start = self.trail.choices.len();
         self.find_revisits(event);
@@ -245,7 +245,7 @@ impl<'p, C: Checker> Policy<'p> for Weaver<'p, C> {
 
     fn restricted(&mut self, write: Ev, read: Ev) -> (Partial, Ev, Ev) {
         // Other writes have come and gone since the revisits were collected.
-        self.prefix.mark(&self.trail.now, self.checker.architecture(), write);
+        self.prefix.mark_below(&self.trail.now, self.checker.architecture(), write);
         let mut copy = self.trail.pool.pop().unwrap_or_default();
         let below = &self.prefix.below;
         let keep = |ev: Ev| ev <= read || ev == write || below[ev.as_usize()];
