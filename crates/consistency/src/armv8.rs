@@ -4,6 +4,7 @@
 //! itself is a matter of program order (lrs).
 
 use crate::checked::Armv8;
+use crate::labels::{no_access, silent};
 use crate::local::{
     LocalOrder, contains, downwards, earlier, is_access, last_write, merge, set, set_below, words,
 };
@@ -91,7 +92,7 @@ impl<L: Linked> Scan<'_, L> {
                     set(&mut self.steps, graph.event(self.this.pair).id.index);
                 }
             }
-            _ => {
+            Label::Read { .. } => {
                 // lrs
                 let Some(write) = last_write(graph, self.event) else { return };
                 self.step(write, Need::ADDR | Need::DATA);
@@ -100,6 +101,7 @@ impl<L: Linked> Scan<'_, L> {
                     set(&mut self.steps, graph.event(pair).id.index);
                 }
             }
+            no_access!() => unreachable!("only accesses have a local order"),
         }
     }
 
@@ -161,7 +163,7 @@ impl<L: Linked> Scan<'_, L> {
                         self.pick(ev, ADDR);
                     }
                 }
-                _ => {}
+                silent!() => {}
             }
         }
     }

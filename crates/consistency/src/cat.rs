@@ -4,6 +4,7 @@
 //! all events, tens of microseconds for graphs of ten events; for models that have no checker of their own.
 
 use crate::checker::{Checker, Initial, porf};
+use crate::labels::silent;
 use crate::order::Architecture;
 use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outcome};
 use porf_event::{
@@ -13,6 +14,19 @@ use porf_event::{
 use porf_graph::{Ev, Linked, Loc, Need};
 use porf_relation::Relation;
 
+/// An axiom that a graph violates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AxiomViolation {
+    /// The name of the axiom in the model, or its place there.
+    pub axiom: String,
+    /// The events of a cycle, each related to the next and the last to the first; all initial writes are
+    /// [`Ev::INIT`]. Empty unless the axiom forbids cycles.
+    pub cycle: Vec<Ev>,
+    /// The pairs that there should not be, if the axiom forbids those.
+    pub pairs: Vec<(Ev, Ev)>,
+}
+
+/// A checker for a model that is written in cat.
 pub struct Cat<'m> {
     evaluator: Evaluator<'m>,
     dialect: Dialect,
@@ -28,6 +42,33 @@ impl<'m> Cat<'m> {
 
     fn outcome(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Outcome, Diagnostic> {
         self.judge(linked, &Events::new(linked, initial, self.dialect))
+    }
+
+    /// Why a graph is not consistent: the axiom that fails, and its events. `None` if it is consistent.
+    ///
+    /// This is not for the search: fast checkers only say no. Whoever wants to know why asks here.
+    pub fn explain(
+        &mut self,
+        linked: &impl Linked,
+        initial: Initial<'_>,
+    ) -> Result<Option<AxiomViolation>, Diagnostic> {
+        let events = Events::new(linked, initial, self.dialect);
+        if self.judge(linked, &events)?.is_consistent() {
+            return Ok(None);
+        }
+        // The answer may have been given early: go through all of it.
+        let (rf, co) = events.relations(linked);
+        self.evaluator.set_rf(&rf)?;
+        self.evaluator.set_co(&co);
+        self.evaluator.check()?;
+        let Some(violation) = self.evaluator.explain() else { return Ok(None) };
+        let named = |number: usize| {
+            let is_it = |ev: &Ev| events.numbers[ev.as_usize()] == number;
+            linked.graph().all().find(is_it).unwrap_or(Ev::INIT)
+        };
+        let cycle = violation.cycle.iter().flat_map(|cycle| cycle.events()).map(|&event| named(event));
+        let pairs = violation.pairs.iter().map(|&(a, b)| (named(a), named(b)));
+        Ok(Some(AxiomViolation { axiom: violation.axiom, cycle: cycle.collect(), pairs: pairs.collect() }))
     }
 
     fn judge(&mut self, linked: &impl Linked, events: &Events) -> Result<Outcome, Diagnostic> {
@@ -153,7 +194,7 @@ impl Events {
                     Label::Create { .. } | Label::Join { .. } => {
                         Label::Fence { mode: full_fence(dialect), location: Location(0) }
                     }
-                    _ => continue,
+                    silent!() => continue,
                 };
                 let number = events.list.len();
                 events.numbers[ev.as_usize()] = number;

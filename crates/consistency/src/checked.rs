@@ -5,15 +5,16 @@
 //!
 //! Cost: one evaluation of the model for every choice that is not the co-last one.
 
-use crate::MemoryModel;
 use crate::cat::Cat;
 use crate::checker::Checker;
 use crate::closure::own_floor;
 use crate::hb::Porf;
-use crate::mo::is_co_last_of;
+use crate::labels::place;
+use crate::mo::{is_co_last_of, sources_from};
 use crate::order::Architecture;
+use crate::{Choice, MemoryModel};
 use porf_cat::CatModel;
-use porf_event::{Dialect, Label};
+use porf_event::Dialect;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 use porf_model::Model;
 use std::marker::PhantomData;
@@ -21,13 +22,17 @@ use std::sync::OnceLock;
 
 /// A machine whose model is shipped.
 pub trait Machine: Default {
+    /// What it keeps of program order.
     const ARCHITECTURE: Architecture;
+    /// The language of its programs.
     const DIALECT: Dialect;
+    /// Its model.
     fn model() -> &'static CatModel;
 }
 
 macro_rules! machine {
     ($name:ident, $dialect:ident) => {
+        #[doc = concat!("The machine of the model `", stringify!($name), "`.")]
         #[derive(Clone, Debug, Default)]
         pub struct $name;
 
@@ -48,6 +53,7 @@ machine!(Armv7, Arm);
 machine!(Power, Ppc);
 machine!(Riscv, RiscV);
 
+/// A machine that is checked by its cat text.
 pub struct Checked<A> {
     cat: Cat<'static>,
     machine: PhantomData<A>,
@@ -65,17 +71,12 @@ impl<A: Machine> MemoryModel for Checked<A> {
     const SEES_CO: bool = true;
     const ARCHITECTURE: Option<Architecture> = Some(A::ARCHITECTURE);
 
-    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
-        let floor = own_floor(graph, read) as usize;
-        let co = graph.co(graph.event(read).loc);
-        out.extend(co[floor.saturating_sub(1)..].iter().rev().map(|w| w.0));
-        if floor == 0 {
-            out.push(Ev::INIT.0);
-        }
+        sources_from(graph, read, own_floor(graph, read), out);
     }
 
-    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         let event = graph.event(write);
         let co = graph.co(event.loc);
@@ -94,7 +95,7 @@ impl<A: Machine> MemoryModel for Checked<A> {
         } else {
             own_floor(graph, write) + 1..=co.len() as u32 + 1
         };
-        out.extend(places.rev().filter(|&place| !splits(place)));
+        out.extend(places.rev().filter(|&place| !splits(place)).map(Choice::Place));
     }
 
     fn admits(&mut self, _: &impl Memo, _: Ev, _: Ev) -> bool {
@@ -104,11 +105,7 @@ impl<A: Machine> MemoryModel for Checked<A> {
     fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
         let graph = linked.graph();
         let this = graph.event(event);
-        let place = match this.label {
-            Label::Read { .. } => graph.event(this.rf).co,
-            Label::Write { .. } => this.co,
-            _ => return true,
-        };
+        let Some(place) = place(graph, event) else { return true };
         if place as usize == graph.co(this.loc).len() && !this.pair.is_some() {
             return true;
         }

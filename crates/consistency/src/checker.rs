@@ -1,6 +1,7 @@
 //! Consistency of execution graphs whose threads may have holes: what exploration with dependency
 //! prefixes asks of a model.
 
+use crate::labels::silent;
 use crate::order::Architecture;
 use porf_cat::Diagnostic;
 use porf_event::{Label, Value};
@@ -59,7 +60,11 @@ pub(crate) fn porf(graph: &ExecutionGraph) -> Relation {
             let rf = graph.event(ev).rf;
             let joined = match graph.event(ev).label {
                 Label::Join { child } => graph.thread_end(child).unwrap_or(Ev::NONE),
-                _ => Ev::NONE,
+                Label::Read { .. }
+                | Label::Write { .. }
+                | Label::Fence { .. }
+                | Label::Create { .. }
+                | silent!() => Ev::NONE,
             };
             for before in [last, rf, joined].into_iter().filter(|before| before.is_some()) {
                 order.insert(before.as_usize(), ev.as_usize());

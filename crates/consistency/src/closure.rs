@@ -18,6 +18,7 @@
 //! in the ancestors.
 
 use crate::hb::Porf;
+use crate::labels::{place, silent};
 use crate::mo::{Floor, coherence_floor};
 use porf_event::{Label, ThreadId};
 use porf_graph::{Ev, ExecutionGraph, Loc};
@@ -37,12 +38,16 @@ pub trait Order: Default {
     const RFE_ONLY: bool;
 }
 
+/// Sequential consistency.
 #[derive(Clone, Debug, Default)]
 pub struct Sc;
+/// Strong release/acquire.
 #[derive(Clone, Debug, Default)]
 pub struct Sra;
+/// Total store order.
 #[derive(Clone, Debug, Default)]
 pub struct Tso;
+/// Partial store order.
 #[derive(Clone, Debug, Default)]
 pub struct Pso;
 
@@ -124,9 +129,10 @@ impl<O: Order> Closure<O> {
         }
         self.reset(graph);
         let id = graph.event(event).id;
-        let late = match graph.event(event).label {
-            Label::Read { .. } => O::READ_IS_LATE,
-            _ => O::WRITE_IS_LATE || graph.event(event).pair.is_some(),
+        let late = if graph.event(event).label.is_read() {
+            O::READ_IS_LATE
+        } else {
+            O::WRITE_IS_LATE || graph.event(event).pair.is_some()
         };
         if late {
             self.reach_all(id.thread, id.index);
@@ -229,8 +235,10 @@ impl<O: Order> Closure<O> {
                 self.reach_all(child, graph.thread(child).events().len() as u32);
                 self.reach_creator(graph, child);
             }
-            _ if is_strong(graph, ev) => self.reach_all(event.id.thread, event.id.index + 1),
-            _ => {}
+            Label::Create { .. } | Label::Fence { .. } if is_strong(graph, ev) => {
+                self.reach_all(event.id.thread, event.id.index + 1);
+            }
+            Label::Create { .. } | Label::Fence { .. } | silent!() => {}
         }
     }
 
@@ -340,7 +348,7 @@ fn is_strong(graph: &ExecutionGraph, ev: Ev) -> bool {
         Label::Read { .. } | Label::Create { .. } | Label::Join { .. } => true,
         Label::Write { .. } => graph.event(ev).pair.is_some(),
         Label::Fence { mode, .. } => mode.is_full(),
-        _ => false,
+        silent!() => false,
     }
 }
 
@@ -348,12 +356,11 @@ fn is_strong(graph: &ExecutionGraph, ev: Ev) -> bool {
 pub(crate) fn own_floor(graph: &ExecutionGraph, event: Ev) -> u32 {
     let (id, loc) = (graph.event(event).id, graph.event(event).loc);
     for &earlier in graph.thread(id.thread).events()[..id.index as usize].iter().rev() {
-        if !earlier.is_some() || graph.event(earlier).loc != loc {
-            continue;
-        }
-        match graph.event(earlier).label {
-            Label::Write { .. } => return graph.event(earlier).co,
-            _ => return graph.event(graph.rf(earlier)).co,
+        if earlier.is_some()
+            && graph.event(earlier).loc == loc
+            && let Some(place) = place(graph, earlier)
+        {
+            return place;
         }
     }
     0

@@ -8,9 +8,11 @@
 //! Creation and joining of threads are part of both. Cost: O(threads) per event; a relaxed write
 //! also looks through the earlier events of its thread.
 
+use crate::labels::silent;
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph};
 
+/// A happens-before that is kept in clocks.
 pub trait HappensBefore {
     /// How many clocks an event has.
     const CLOCKS: usize;
@@ -23,6 +25,7 @@ pub trait HappensBefore {
     fn update(graph: &mut ExecutionGraph, event: Ev);
 }
 
+/// hb = (po ∪ rf)+.
 #[derive(Clone, Debug, Default)]
 pub struct Porf;
 
@@ -96,7 +99,7 @@ impl<const FENCES: bool, const C20: bool> HappensBefore for Rc11Hb<FENCES, C20> 
                     graph.join_clock(HB, event, HB, end);
                 }
             }
-            _ => {}
+            Label::Fence { .. } | Label::Create { .. } | silent!() => {}
         }
     }
 }
@@ -113,7 +116,7 @@ fn inherit_release<const C20: bool>(graph: &mut ExecutionGraph, write: Ev) {
         let releases = match graph.event(earlier).label {
             Label::Fence { mode, .. } => mode.is_release(),
             Label::Write { mode, .. } => !C20 && mode.is_release() && graph.event(earlier).loc == loc,
-            _ => false,
+            Label::Read { .. } | Label::Create { .. } | Label::Join { .. } | silent!() => false,
         };
         if releases {
             // hb grows along sb: the last one knows what earlier ones knew.

@@ -10,6 +10,7 @@
 
 use crate::checker::{Checker, Initial};
 use crate::imm_mo::{DEPS, is_exclusive_read};
+use crate::labels::{no_access, silent};
 use crate::order::Architecture;
 use porf_cat::{Diagnostic, Span};
 use porf_event::{FenceMode, Label, ReadMode, WriteMode};
@@ -22,6 +23,7 @@ pub(crate) type Row = u128;
 /// The most events of a graph.
 pub(crate) const MOST: usize = 128;
 
+/// IMM on graphs that may have holes.
 #[derive(Clone, Debug, Default)]
 pub struct Imm {
     /// For each event: what is before it in po, hb, the global order; what is after it in eco.
@@ -93,11 +95,7 @@ impl Checker for Imm {
     fn race(&mut self, linked: &impl Linked) -> Result<Option<(Ev, Ev)>, Diagnostic> {
         let graph = linked.graph();
         self.order(graph)?;
-        let plain = |ev: Ev| match graph.event(ev).label {
-            Label::Read { mode, .. } => !mode.is_atomic(),
-            Label::Write { mode, .. } => !mode.is_atomic(),
-            _ => false,
-        };
+        let plain = |ev: Ev| graph.event(ev).label.is_plain();
         let conflict = |a: Ev, b: Ev| {
             let (this, that) = (graph.event(a), graph.event(b));
             this.loc == that.loc
@@ -156,7 +154,7 @@ impl Imm {
                     }
                 }
                 Label::Choice { .. } | Label::Block { .. } | Label::Alloc { .. } | Label::Free { .. } => {}
-                _ => sets.fences |= this,
+                Label::Init | Label::Create { .. } | Label::Join { .. } | Label::End => sets.fences |= this,
             }
         }
     }
@@ -327,7 +325,7 @@ impl Imm {
                         }
                     }
                 }
-                _ => {}
+                Label::Read { .. } | no_access!() => {}
             }
             self.ar[at(ev)] = row;
         }

@@ -7,6 +7,7 @@
 //! Cost: as RC11. Where SC fences are overtaken, one backward closure over the events more.
 
 use crate::hb::{HappensBefore, Rc11Hb};
+use crate::labels::{place, silent};
 use crate::mo::{Floor, coherence_floor};
 use crate::order::Architecture;
 use crate::psc::{Psc, eco_rank, find_fences_above, is_sc_fence};
@@ -85,11 +86,7 @@ impl Fences {
     #[inline]
     fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
         let graph = linked.graph();
-        let place = match graph.event(event).label {
-            Label::Read { .. } => graph.event(graph.rf(event)).co,
-            Label::Write { .. } => graph.event(event).co,
-            _ => return true,
-        };
+        let Some(place) = place(graph, event) else { return true };
         let later = &graph.co(graph.event(event).loc)[place as usize..];
         later.is_empty() || self.allows_overtaken(linked, event, later)
     }
@@ -197,7 +194,7 @@ impl Fences {
                     // It comes after all the others.
                     return;
                 }
-                _ => {}
+                Label::Read { .. } | Label::Write { .. } | silent!() => {}
             }
         }
         self.reach_creator(graph, event.id.thread);

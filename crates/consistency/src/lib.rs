@@ -18,14 +18,19 @@
 //!
 //! The axioms are in `models/*.cat`; the differential tests of `porf-explore` hold the two together.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod armv8;
 mod cat;
 mod checked;
 mod checker;
+mod choice;
 mod closure;
 mod hb;
 mod imm;
 mod imm_mo;
+mod labels;
 mod local;
 mod mo;
 mod mo_search;
@@ -40,9 +45,10 @@ mod weak;
 mod whole;
 mod writes_before;
 
-pub use cat::Cat;
+pub use cat::{AxiomViolation, Cat};
 pub use checked::{Armv7, Armv8, Checked, Power, Riscv};
 pub use checker::{Checker, Initial};
+pub use choice::Choice;
 pub use closure::{Closure, Pso, Sc, Sra, Tso};
 pub use hb::{HappensBefore, Porf, Rc11Hb};
 pub use imm::Imm;
@@ -70,10 +76,10 @@ pub trait MemoryModel {
 
     /// Appends the writes that `read`, the newest of its thread and without a source, may read from.
     /// Its clocks are not set: they are those of what is before it.
-    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>);
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>);
 
     /// Appends the places that `write`, the newest of its thread and not yet placed, may have.
-    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>);
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<Choice>);
 
     /// Whether `read`, the newest of its thread and without a source, may read from `write`.
     fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool;

@@ -35,7 +35,7 @@ pub(crate) fn words(index: u32) -> usize {
 }
 
 /// What [`LocalOrder::find`] finds, remembered.
-pub(crate) fn known<O: LocalOrder>(linked: &impl Memo, event: Ev) -> &[u64] {
+pub(crate) fn remembered<O: LocalOrder>(linked: &impl Memo, event: Ev) -> &[u64] {
     let graph = linked.graph();
     let this = graph.event(event);
     // A lock that is not taken is no acquire any more.
@@ -44,9 +44,9 @@ pub(crate) fn known<O: LocalOrder>(linked: &impl Memo, event: Ev) -> &[u64] {
         // From the first one on, so that none asks for many others.
         let accesses = earlier(graph, this).iter().filter(|&&ev| is_access(graph, ev));
         accesses.for_each(|&ev| {
-            known::<O>(linked, ev);
+            remembered::<O>(linked, ev);
         });
-        O::find(linked, event, &|ev| known::<O>(linked, ev))
+        O::find(linked, event, &|ev| remembered::<O>(linked, ev))
     })
 }
 

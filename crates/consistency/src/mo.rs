@@ -4,15 +4,18 @@
 //! that the event must not be before (its *floor*). The canonical choice is the co-last one.
 
 use crate::hb::{HappensBefore, Porf};
+use crate::labels::{has_first_value, no_access, silent};
 use crate::order::Architecture;
-use crate::{MemoryModel, psc};
+use crate::{Choice, MemoryModel, psc};
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 use std::marker::PhantomData;
 
 /// A model whose choices are the upper part of co.
 pub trait Floor: Default {
+    /// How happens-before is kept in the clocks of the graph.
     type Hb: HappensBefore;
+    /// What it keeps of program order, if that is not all.
     const ARCHITECTURE: Option<Architecture> = None;
 
     /// The greatest place in co that a read must not read from before, or a write be placed before.
@@ -35,18 +38,14 @@ impl<F: Floor> MemoryModel for Mo<F> {
     const ARCHITECTURE: Option<Architecture> = F::ARCHITECTURE;
 
     #[inline]
-    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         let floor = self.0.floor(graph, read);
-        let co = graph.co(graph.event(read).loc);
-        out.extend(co[(floor as usize).saturating_sub(1)..].iter().rev().map(|w| w.0));
-        if floor == 0 {
-            out.push(Ev::INIT.0);
-        }
+        sources_from(graph, read, floor, out);
     }
 
     #[inline]
-    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         let co = graph.co(graph.event(write).loc);
         // ATOM: nothing comes between the source of a read-modify-write and its write.
@@ -57,11 +56,12 @@ impl<F: Floor> MemoryModel for Mo<F> {
             let place = graph.event(graph.rf(pair)).co + 1;
             // The co-last place is always possible.
             if !splits(place) && (place as usize > co.len() || place > self.0.floor(graph, write)) {
-                out.push(place);
+                out.push(Choice::Place(place));
             }
         } else {
             let floor = self.0.floor(graph, write);
-            out.extend((floor + 1..=co.len() as u32 + 1).rev().filter(|&place| !splits(place)));
+            let places = (floor + 1..=co.len() as u32 + 1).rev().filter(|&place| !splits(place));
+            out.extend(places.map(Choice::Place));
         }
     }
 
@@ -94,8 +94,7 @@ pub(crate) fn is_co_last_of(graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
     let source = match event.label {
         Label::Read { .. } => event.rf,
         Label::Write { .. } => a,
-        Label::Choice { chosen, .. } => return chosen == 0,
-        _ => return true,
+        no_access!() => return has_first_value(event),
     };
     let there = |b: Ev| b <= a || graph.in_prefix(b, w);
     if !there(source) {
@@ -103,6 +102,16 @@ pub(crate) fn is_co_last_of(graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
     }
     let after = graph.event(source).co as usize;
     !graph.co(event.loc)[after..].iter().any(|&b| there(b))
+}
+
+/// The sources of a read that are not before a place in co, its floor.
+#[inline]
+pub(crate) fn sources_from(graph: &ExecutionGraph, read: Ev, floor: u32, out: &mut Vec<Choice>) {
+    let co = graph.co(graph.event(read).loc);
+    out.extend(co[(floor as usize).saturating_sub(1)..].iter().rev().map(|&write| Choice::Source(write)));
+    if floor == 0 {
+        out.push(Choice::Source(Ev::INIT));
+    }
 }
 
 /// Release/acquire: hb = (po ∪ rf)+, irreflexive hb;eco, ATOM.

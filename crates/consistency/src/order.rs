@@ -6,6 +6,7 @@
 //! rfe ∪ (this order) has no cycle. Edges are those of `models/*.cat`, where they are named.
 //! `tests/weave.rs` of `porf-explore` holds the search that uses it to brute force.
 
+use crate::labels::{no_access, silent};
 use porf_event::{ArmKind, FenceMode, Label, LockKind, ReadMode, RmwKind, RwSet, WriteMode};
 use porf_graph::{Ev, Event, Linked, Need};
 pub use porf_model::Architecture;
@@ -98,7 +99,7 @@ impl Scan<'_> {
                 }
                 self.linux_atomics(event);
             }
-            _ => {}
+            Label::Create { .. } | Label::Join { .. } | silent!() => {}
         }
     }
 
@@ -231,7 +232,7 @@ impl Scan<'_> {
             Label::Write { mode, .. } if self.arch == Architecture::Riscv => {
                 matches!(mode, WriteMode::RiscvAcquire | WriteMode::SeqCst)
             }
-            _ => false,
+            Label::Write { .. } | no_access!() => false,
         }
     }
 
@@ -241,7 +242,7 @@ impl Scan<'_> {
             Label::Read { mode, .. } if self.arch == Architecture::Riscv => {
                 matches!(mode, ReadMode::RiscvRelease | ReadMode::SeqCst)
             }
-            _ => false,
+            Label::Read { .. } | no_access!() => false,
         }
     }
 
@@ -271,10 +272,11 @@ fn of_kind(linked: &impl Linked, ev: Ev, kinds: u8, found: &mut dyn FnMut(Ev)) {
     linked.needs(ev).filter(|need| need.is(kinds)).for_each(|need| found(need.event));
 }
 
+/// Whether it is an atomic access: marked, as Linux says.
 pub fn is_marked(event: &Event) -> bool {
     match event.label {
         Label::Read { mode, .. } => mode.is_atomic(),
         Label::Write { mode, .. } => mode.is_atomic(),
-        _ => false,
+        no_access!() => false,
     }
 }

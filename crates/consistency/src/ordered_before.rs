@@ -12,12 +12,13 @@
 //! What is before e is, per thread, a set of indices and, per location, a place in co: all writes up to it, and
 //! the reads of all but the last of them. Cost: linear in what is before e, local orders by words.
 
-use crate::MemoryModel;
 use crate::closure::own_floor;
 use crate::hb::Porf;
-use crate::local::{LocalOrder, before, is_amo, known};
-use crate::mo::is_co_last_of;
+use crate::labels::silent;
+use crate::local::{LocalOrder, before, is_amo, remembered};
+use crate::mo::{is_co_last_of, sources_from};
 use crate::order::Architecture;
+use crate::{Choice, MemoryModel};
 use porf_event::{Label, RmwKind, ThreadId};
 use porf_graph::{Ev, ExecutionGraph, Loc, Memo};
 use std::marker::PhantomData;
@@ -46,18 +47,14 @@ impl<O: LocalOrder> MemoryModel for OrderedBefore<O> {
     const SEES_CO: bool = true;
     const ARCHITECTURE: Option<Architecture> = Some(O::ARCHITECTURE);
 
-    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
-        let co = graph.co(graph.event(read).loc);
         let own = own_floor(graph, read);
-        let floor = if is_open(linked, read) { own } else { self.floor(linked, read, own) } as usize;
-        out.extend(co[floor.saturating_sub(1)..].iter().rev().map(|w| w.0));
-        if floor == 0 {
-            out.push(Ev::INIT.0);
-        }
+        let floor = if is_open(linked, read) { own } else { self.floor(linked, read, own) };
+        sources_from(graph, read, floor, out);
     }
 
-    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         let event = graph.event(write);
         let co = graph.co(event.loc);
@@ -76,11 +73,12 @@ impl<O: LocalOrder> MemoryModel for OrderedBefore<O> {
                     .is_none_or(|source| is_atomic_at::<O>(graph, event.id.thread, event.loc, source, place))
         };
         let start = out.len();
-        out.extend((lowest..=last).rev().filter(|&place| fits(place)));
+        out.extend((lowest..=last).rev().filter(|&place| fits(place)).map(Choice::Place));
         // The co-last place is always possible.
-        if out[start..].iter().any(|&place| place != last) {
+        if out[start..].iter().any(|&choice| choice != Choice::Place(last)) {
             let floor = self.floor(linked, write, own);
-            while out.len() > start && out.last().is_some_and(|&place| place <= floor) {
+            let is_too_low = |choice: &Choice| matches!(choice, Choice::Place(place) if *place <= floor);
+            while out.len() > start && out.last().is_some_and(is_too_low) {
                 out.pop();
             }
         }
@@ -230,7 +228,7 @@ impl<O: LocalOrder> OrderedBefore<O> {
         let graph = linked.graph();
         let id = graph.event(ev).id;
         self.reach_thread(linked, id.thread);
-        let set = before(known::<O>(linked, ev), id.index);
+        let set = before(remembered::<O>(linked, ev), id.index);
         for (at, &word) in set.iter().enumerate() {
             self.reach_word(linked, id.thread, at, word);
         }
@@ -294,7 +292,11 @@ impl<O: LocalOrder> OrderedBefore<O> {
             Label::Join { child } => {
                 self.reach_all(linked, child, graph.thread(child).events().len() as u32);
             }
-            _ => {}
+            Label::Read { .. }
+            | Label::Write { .. }
+            | Label::Fence { .. }
+            | Label::Create { .. }
+            | silent!() => {}
         }
     }
 

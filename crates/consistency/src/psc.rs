@@ -19,6 +19,7 @@
 //! Cost: for each SC event reached, the accesses to its location (for a fence: all accesses).
 
 use crate::hb::{HappensBefore, Rc11Hb};
+use crate::labels::{no_access, place, silent};
 use porf_event::{FenceMode, Label, ReadMode, ThreadId, WriteMode};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 
@@ -37,11 +38,8 @@ impl Psc {
     /// Whether psc stays acyclic with `event`, which has its source or place and is last in hb.
     #[inline]
     pub fn allows(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
-        let (loc, place) = match graph.event(event).label {
-            Label::Read { .. } => (graph.event(event).loc, graph.event(graph.rf(event)).co),
-            Label::Write { .. } => (graph.event(event).loc, graph.event(event).co),
-            _ => return true,
-        };
+        let loc = graph.event(event).loc;
+        let Some(place) = place(graph, event) else { return true };
         if place as usize == graph.co(loc).len() {
             return true;
         }
@@ -130,17 +128,11 @@ impl Psc {
                 }
             }
         }
-        let place = match event.label {
-            Label::Write { .. } => event.co,
-            _ => 0,
-        };
+        let overwritten = if event.label.is_write() { event.co } else { 0 };
         self.accesses(graph, loc, |this, c| {
             // ([SC] ∪ [Fsc];hb);(mo ∪ fr ∪ hb∩loc)
-            let earlier = match graph.event(c).label {
-                Label::Write { .. } => graph.event(c).co < place,
-                _ => graph.event(graph.rf(c)).co < place,
-            };
-            if c != b && (earlier || graph.clock_covers(HB, b, c)) {
+            let is_earlier = place(graph, c).is_some_and(|place| place < overwritten);
+            if c != b && (is_earlier || graph.clock_covers(HB, b, c)) {
                 if is_sc(graph, c) {
                     this.reach_event(graph, c);
                 }
@@ -246,10 +238,8 @@ pub(crate) fn find_fences_above(
 
 /// Writes at even places, the reads of each just after it: eco is less-than.
 pub(crate) fn eco_rank(graph: &ExecutionGraph, event: Ev) -> u32 {
-    match graph.event(event).label {
-        Label::Write { .. } => 2 * graph.event(event).co,
-        _ => 2 * graph.event(graph.rf(event)).co + 1,
-    }
+    let place = place(graph, event).unwrap_or_else(|| unreachable!("eco relates accesses"));
+    2 * place + u32::from(graph.event(event).label.is_read())
 }
 
 pub(crate) fn has_fence_below(graph: &ExecutionGraph, event: Ev) -> bool {
@@ -267,7 +257,7 @@ pub(crate) fn is_sc_access(graph: &ExecutionGraph, event: Ev) -> bool {
     match graph.event(event).label {
         Label::Read { mode, .. } => mode == ReadMode::SeqCst,
         Label::Write { mode, .. } => mode == WriteMode::SeqCst,
-        _ => false,
+        no_access!() => false,
     }
 }
 

@@ -15,7 +15,7 @@ pub fn race<H: HappensBefore>(graph: &ExecutionGraph, event: Ev) -> Option<Ev> {
     let races = |&other: &Ev| {
         let that = graph.event(other);
         that.id.thread != this.id.thread
-            && (is_plain(&that.label) || is_plain(&this.label))
+            && (that.label.is_plain() || this.label.is_plain())
             && !graph.clock_covers(H::HB, event, other)
     };
     let co = graph.co(this.loc);
@@ -50,17 +50,9 @@ pub fn has_race(graph: &ExecutionGraph, loc: Loc, hb: usize) -> bool {
             let (this, that) = (graph.event(a), graph.event(b));
             this.id.thread != that.id.thread
                 && (this.label.is_write() || that.label.is_write())
-                && (is_plain(&this.label) || is_plain(&that.label))
+                && (this.label.is_plain() || that.label.is_plain())
                 && !graph.clock_covers(hb, a, b)
                 && !graph.clock_covers(hb, b, a)
         })
     })
-}
-
-fn is_plain(label: &Label) -> bool {
-    match label {
-        Label::Read { mode, .. } => !mode.is_atomic(),
-        Label::Write { mode, .. } => !mode.is_atomic(),
-        _ => false,
-    }
 }

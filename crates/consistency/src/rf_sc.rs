@@ -12,11 +12,12 @@
 //!
 //! Limits: the search gives up past a budget, and with it the exploration.
 
-use crate::MemoryModel;
 use crate::hb::HappensBefore;
+use crate::labels::{has_first_value, no_access, place, silent};
 use crate::mo::coherence_floor;
 use crate::mo_search::MoSearch;
 use crate::psc::Psc;
+use crate::{Choice, MemoryModel};
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 use std::marker::PhantomData;
@@ -35,23 +36,23 @@ impl<H: HappensBefore> MemoryModel for RfSc<H> {
     type Hb = H;
     const SEES_CO: bool = false;
 
-    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         self.search.order.sources::<H>(graph, read, out);
     }
 
-    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         let (pair, co) = (graph.event(write).pair, graph.co(graph.event(write).loc));
         if !pair.is_some() {
-            out.push(co.len() as u32 + 1);
+            out.push(Choice::Place(co.len() as u32 + 1));
             return;
         }
         // ATOM: no other read-modify-write of the same source.
         let place = graph.event(graph.rf(pair)).co + 1;
         let next = co.get(place as usize - 1).map_or(Ev::NONE, |&next| graph.event(next).pair);
         if !next.is_some() || graph.rf(next) != graph.rf(pair) {
-            out.push(place);
+            out.push(Choice::Place(place));
         }
     }
 
@@ -62,12 +63,9 @@ impl<H: HappensBefore> MemoryModel for RfSc<H> {
 
     fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
         let graph = linked.graph();
-        let of = graph.event(event);
-        let witnessed = match of.label {
-            Label::Read { .. } => graph.event(of.rf).co >= coherence_floor::<H>(graph, event),
-            Label::Write { .. } => of.co > coherence_floor::<H>(graph, event),
-            _ => return true,
-        };
+        let Some(place) = place(graph, event) else { return true };
+        let floor = coherence_floor::<H>(graph, event);
+        let witnessed = if graph.event(event).label.is_read() { place >= floor } else { place > floor };
         if witnessed && self.psc.allows(graph, event) {
             return true;
         }
@@ -100,9 +98,9 @@ impl<H: HappensBefore> MemoryModel for RfSc<H> {
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
         match event.label {
-            Label::Choice { chosen, .. } => return chosen == 0,
             Label::Read { .. } => {}
-            _ => return true,
+            Label::Write { .. } => return true,
+            no_access!() => return has_first_value(event),
         }
         let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
         if event.rf != Ev::INIT && !there(event.rf) {

@@ -5,6 +5,7 @@
 //! sources, the second one's is of another thread, and fr;rfe orders them. Picks are no dependencies here.
 
 use crate::checked::Riscv;
+use crate::labels::{no_access, silent};
 use crate::local::{LocalOrder, before, downwards, earlier, is_access, is_amo, merge, set, set_below, words};
 use porf_event::{FenceMode, Label, ReadMode, RmwKind, RwSet, WriteMode};
 use porf_graph::{Ev, Event, Linked, Need, Words};
@@ -72,7 +73,8 @@ impl LocalOrder for Riscv {
                         }
                     }
                 }
-                _ => {}
+                // Other fences order nothing here.
+                Label::Fence { .. } | silent!() => {}
             }
         }
         let mut all = steps.clone();
@@ -109,7 +111,7 @@ fn acquires(event: &Event) -> bool {
     match event.label {
         Label::Read { mode, .. } => matches!(mode, ReadMode::Acquire | ReadMode::SeqCst),
         Label::Write { mode, .. } => matches!(mode, WriteMode::RiscvAcquire | WriteMode::SeqCst),
-        _ => false,
+        no_access!() => false,
     }
 }
 
@@ -118,7 +120,7 @@ fn releases(event: &Event) -> bool {
     match event.label {
         Label::Read { mode, .. } => matches!(mode, ReadMode::RiscvRelease | ReadMode::SeqCst),
         Label::Write { mode, .. } => matches!(mode, WriteMode::Release | WriteMode::SeqCst),
-        _ => false,
+        no_access!() => false,
     }
 }
 

@@ -15,9 +15,10 @@
 //! a read of an mo-last write is always consistent, and so is the write of a read-modify-write after
 //! it. Our own construction, tested and not proved.
 
-use crate::MemoryModel;
 use crate::hb::{HappensBefore, Rc11Hb};
+use crate::labels::{has_first_value, no_access, silent};
 use crate::psc_relation::{Ends, PscRelation, is_in_psc};
+use crate::{Choice, MemoryModel};
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 
@@ -41,22 +42,22 @@ impl<const SC: bool> MemoryModel for WeakMo<SC> {
     type Hb = Rc11Hb<true>;
     const SEES_CO: bool = false;
 
-    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         let loc = graph.event(read).loc;
         for source in std::iter::once(Ev::INIT).chain(graph.co(loc).iter().copied()) {
             if self.consistent(graph, loc, Some((read, source)), None, |_| true) {
-                out.push(source.0);
+                out.push(Choice::Source(source));
             }
         }
     }
 
-    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         let loc = graph.event(write).loc;
         let pair = graph.event(write).pair;
         if !pair.is_some() || self.consistent(graph, loc, None, Some(write), |_| true) {
-            out.push(graph.co(loc).len() as u32 + 1);
+            out.push(Choice::Place(graph.co(loc).len() as u32 + 1));
         }
     }
 
@@ -71,22 +72,36 @@ impl<const SC: bool> MemoryModel for WeakMo<SC> {
             return true;
         }
         let source = graph.rf(event);
-        self.may_be_last(graph, graph.event(event).loc, source) || self.is_psc_acyclic(graph)
+        self.is_mo_last(graph, graph.event(event).loc, source) || self.is_psc_acyclic(graph)
     }
 
+    /// Its mo does not know that a write after the source of a read-modify-write is after its write too, in
+    /// every total mo: that is looked at here.
     fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
-        self.consistent(graph, loc, None, None, |_| true) && {
-            let at = self.accesses[..self.writes].iter().position(|&w| w == write);
-            at.is_some_and(|at| self.is_last(at))
+        if !self.is_mo_last(graph, loc, write) {
+            return false;
         }
+        let position = |write: Ev| self.accesses[..self.writes].iter().position(|&w| w == write);
+        let mut chain = Vec::new();
+        let mut next = Some(write);
+        while let Some(write) = next {
+            let Some(at) = position(write) else { return false };
+            chain.push(at);
+            if (0..self.writes).any(|other| self.is_below(at, other) && !chain.contains(&other)) {
+                return false;
+            }
+            let pair = graph.event(write).pair;
+            next = pair.is_some().then(|| graph.rf(pair));
+        }
+        true
     }
 
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
         match event.label {
-            Label::Choice { chosen, .. } => return chosen == 0,
             Label::Read { .. } => {}
-            _ => return true,
+            Label::Write { .. } => return true,
+            no_access!() => return has_first_value(event),
         }
         let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
         if event.rf != Ev::INIT && !there(event.rf) {
@@ -221,6 +236,14 @@ impl<const SC: bool> WeakMo<SC> {
         }
         self.psc = psc;
         ok
+    }
+
+    /// Whether no write of its location is mo-after a write.
+    fn is_mo_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool {
+        self.consistent(graph, loc, None, None, |_| true) && {
+            let at = self.accesses[..self.writes].iter().position(|&w| w == write);
+            at.is_some_and(|at| self.is_last(at))
+        }
     }
 
     /// Whether no write is mo-after the one at a position.

@@ -8,6 +8,7 @@
 use crate::cat::Cat;
 use crate::checker::{Checker, Initial};
 use crate::imm::{MOST, Row, at, bit, is_acyclic};
+use crate::labels::{no_access, silent};
 use crate::local::{LocalOrder, before, downwards, is_access, is_amo};
 use crate::order::Architecture;
 use crate::ordered_before::between;
@@ -86,7 +87,7 @@ impl<O: LocalOrder> Whole<O> {
                             row |= bit(child.creator);
                         }
                     }
-                    _ if is_access(graph, ev) => {
+                    Label::Read { .. } | Label::Write { .. } => {
                         let known = O::find(linked, ev, &|ev| &self.known[ev.as_usize()]);
                         let set = downwards(before(&known, index as u32));
                         row = set.fold(row, |row, at| row | bit(events[at as usize]));
@@ -95,7 +96,7 @@ impl<O: LocalOrder> Whole<O> {
                         }
                         self.known[ev.as_usize()] = known;
                     }
-                    _ => {}
+                    Label::Fence { .. } | silent!() => {}
                 }
                 self.ob[at(ev)] = row;
                 earlier |= bit(ev);
@@ -124,7 +125,7 @@ impl<O: LocalOrder> Whole<O> {
                     }
                     self.ob[at(ev)] |= row;
                 }
-                _ => {}
+                Label::Read { .. } | no_access!() => {}
             }
         }
     }

@@ -17,8 +17,9 @@
 //! A chain is one node; what an access has seen of a thread is the last access that it covers: earlier ones
 //! come before that one, or are it.
 
-use crate::MemoryModel;
 use crate::hb::HappensBefore;
+use crate::labels::{has_first_value, no_access, silent};
+use crate::{Choice, MemoryModel};
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Loc, Memo};
 use std::marker::PhantomData;
@@ -40,12 +41,12 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
     type Hb = H;
     const SEES_CO: bool = false;
 
-    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
+    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         self.order.sources::<H>(graph, read, out);
     }
 
-    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
+    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
         let (pair, co) = (graph.event(write).pair, graph.co(graph.event(write).loc));
         // Nobody has seen the write, and it has seen what its read has: only its source may be taken.
@@ -54,7 +55,7 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
             other.is_some() && graph.rf(other) == graph.rf(pair)
         };
         if !pair.is_some() || !co.iter().any(takes) {
-            out.push(co.len() as u32 + 1);
+            out.push(Choice::Place(co.len() as u32 + 1));
         }
     }
 
@@ -70,9 +71,9 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
         match event.label {
-            Label::Choice { chosen, .. } => return chosen == 0,
             Label::Read { .. } => {}
-            _ => return true,
+            Label::Write { .. } => return true,
+            no_access!() => return has_first_value(event),
         }
         let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
         if event.rf != Ev::INIT && !there(event.rf) {
@@ -135,12 +136,13 @@ const ABSENT: usize = usize::MAX;
 
 impl Order {
     /// The writes that a read without a source may read from. The graph is consistent without it.
-    pub fn sources<H: HappensBefore>(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<u32>) {
+    pub fn sources<H: HappensBefore>(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<Choice>) {
         let loc = graph.event(read).loc;
         let ok = self.relate::<H>(graph, loc, |_| true);
         debug_assert!(ok, "the graph is consistent");
         self.floors::<H>(graph, graph.po_pred(read));
-        out.extend((0..self.writes.len()).rev().filter(|&at| self.may_read(at)).map(|at| self.writes[at].0));
+        let may_read = (0..self.writes.len()).rev().filter(|&at| self.may_read(at));
+        out.extend(may_read.map(|at| Choice::Source(self.writes[at])));
     }
 
     pub fn admits<H: HappensBefore>(&mut self, graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {

@@ -167,6 +167,23 @@ impl Label {
         matches!(self, Label::Write { .. })
     }
 
+    /// Whether it is a non-atomic access.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Label::Read { mode, .. } => !mode.is_atomic(),
+            Label::Write { mode, .. } => !mode.is_atomic(),
+            Label::Init
+            | Label::Fence { .. }
+            | Label::Create { .. }
+            | Label::Join { .. }
+            | Label::End
+            | Label::Alloc { .. }
+            | Label::Free { .. }
+            | Label::Choice { .. }
+            | Label::Block { .. } => false,
+        }
+    }
+
     /// Whether it belongs to a read-modify-write, and of which kind.
     pub fn rmw(&self) -> RmwKind {
         match self {

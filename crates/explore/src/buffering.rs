@@ -10,11 +10,11 @@
 use crate::history::{History, Tag};
 use crate::prefix::{Below, Covered, Ordered, Prefix};
 use crate::seed::{Seeds, depend, ways};
+use crate::split::has_split;
 use crate::visit::{Statistics, Visit, Visitor};
-use crate::weave::is_split;
 use porf_consistency::{Architecture, HappensBefore, KeptOrder, MemoryModel};
 use porf_event::Label;
-use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Linked, Loc, Need};
+use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Linked, Loc, Memo, Need, Words};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -22,12 +22,12 @@ use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
 /// An execution graph and the histories of its threads, which know dependencies.
-pub(crate) struct Live<'g, 'p> {
+pub(crate) struct WithHistory<'g, 'p> {
     pub graph: &'g ExecutionGraph,
     pub history: &'g History<'p>,
 }
 
-impl Linked for Live<'_, '_> {
+impl Linked for WithHistory<'_, '_> {
     #[inline]
     fn graph(&self) -> &ExecutionGraph {
         self.graph
@@ -44,7 +44,14 @@ impl Linked for Live<'_, '_> {
     }
 }
 
-impl Ordered for Live<'_, '_> {
+impl Memo for WithHistory<'_, '_> {
+    #[inline]
+    fn memo(&self, event: Ev, variant: usize, find: impl FnOnce() -> Words) -> &[u64] {
+        self.history.hangs(tag_before(self.graph, event)).local_order[variant].get_or_init(find)
+    }
+}
+
+impl Ordered for WithHistory<'_, '_> {
     fn before(&self, architecture: Architecture, event: Ev, found: &mut dyn FnMut(Ev)) {
         // Elsewhere it may hang on what comes later: an AMO of RISC-V is one operation.
         if architecture != Architecture::Imm {
@@ -110,7 +117,7 @@ fn find_below<'h>(
     let known = events.iter().rposition(|&ev| of(ev).get().is_some()).map_or(0, |at| at + 1);
     for &ev in &events[known..] {
         let below = |ev: Ev| &**of(ev).get().unwrap_or_else(|| unreachable!("events are taken in order"));
-        let found = Below::new(&Live { graph, history }, architecture, ev, &below);
+        let found = Below::new(&WithHistory { graph, history }, architecture, ev, &below);
         of(ev).get_or_init(|| Box::new(found));
     }
     &of(event).get().unwrap_or_else(|| unreachable!("the last of them")).full
@@ -123,7 +130,7 @@ impl<M: MemoryModel> Detector<M> {
 
     /// Looks at a write that has just been added, after so many executions.
     #[inline]
-    pub fn look(&mut self, live: &Live<'_, '_>, write: Ev, executions: u64) {
+    pub fn look(&mut self, live: &WithHistory<'_, '_>, write: Ev, executions: u64) {
         let Some(architecture) = M::ARCHITECTURE else { return };
         if self.found {
             return;
@@ -139,7 +146,7 @@ impl<M: MemoryModel> Detector<M> {
     }
 
     #[inline]
-    fn look_at(&mut self, live: &Live<'_, '_>, architecture: Architecture, write: Ev) {
+    fn look_at(&mut self, live: &WithHistory<'_, '_>, architecture: Architecture, write: Ev) {
         let graph = live.graph;
         let chain = chain(graph, write);
         let mut marked = false;
@@ -150,7 +157,7 @@ impl<M: MemoryModel> Detector<M> {
                 && !is_surely_below(live, architecture, read, write, &mut { STEPS })
             {
                 if !marked {
-                    self.prefix.mark(live, M::ARCHITECTURE, write);
+                    self.prefix.mark_below(live, M::ARCHITECTURE, write);
                     marked = true;
                 }
                 if !self.prefix.below[read.as_usize()] {
@@ -171,7 +178,7 @@ impl<M: MemoryModel> Detector<M> {
 
     /// Cuts out where a read could read from a write, once for each way from the one to the other; without a way
     /// where there is none or too many, or one changes with what is read. Whether that can be done.
-    fn sow(&mut self, live: &Live<'_, '_>, architecture: Architecture, write: Ev, read: Ev) -> bool {
+    fn sow(&mut self, live: &WithHistory<'_, '_>, architecture: Architecture, write: Ev, read: Ev) -> bool {
         let Detector { prefix, seeds, .. } = self;
         let graph = live.graph;
         // What the second search refuses is left to it.
@@ -179,7 +186,7 @@ impl<M: MemoryModel> Detector<M> {
             let kept = |ev: Ev| prefix.below[ev.as_usize()] && graph.event(ev).label.is_write();
             prefix.split
                 || (architecture == Architecture::Armv8
-                    && graph.all().any(|ev| kept(ev) && is_split(graph, ev)))
+                    && graph.all().any(|ev| kept(ev) && has_split(graph, ev)))
         };
         let (mut some, mut fits, mut all) = (false, true, true);
         let known = ways(graph, read, write, &mut |way| {
@@ -242,7 +249,7 @@ const STEPS: u32 = 32;
 /// Whether a read that is before an event in po | rf is below it by dependencies and order of the threads on
 /// the way that hold whatever is read.
 fn is_surely_below(
-    live: &Live<'_, '_>,
+    live: &WithHistory<'_, '_>,
     architecture: Architecture,
     read: Ev,
     event: Ev,

@@ -3,6 +3,7 @@
 use porf_ir::Split;
 use std::fmt;
 
+/// Why an exploration could not be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The program uses something that this engine cannot treat.

@@ -7,8 +7,9 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::search::Policy;
 use crate::visit::Visit;
-use porf_consistency::MemoryModel;
+use porf_consistency::{Choice, MemoryModel};
 use std::ops::ControlFlow;
 
 /// A walk down the tree of choices.
@@ -19,7 +20,7 @@ pub(crate) struct Descent {
 
 impl Descent {
     /// Keeps one of the choices from `start` on.
-    pub fn choose(&mut self, choices: &mut Vec<u32>, start: usize) {
+    pub fn choose(&mut self, choices: &mut Vec<Choice>, start: usize) {
         let count = choices.len() - start;
         self.weight *= count as f64;
         if count > 1 {

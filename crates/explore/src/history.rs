@@ -11,14 +11,13 @@
 //! from what was kept.
 
 use crate::error::Error;
-use crate::known::{Known, Tracking};
+use crate::facts::{Facts, Tracking};
 use porf_event::{BlockReason, Label, Location, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, layout};
 use smallvec::SmallVec;
 use std::cell::Cell;
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +65,7 @@ pub(crate) struct History<'p> {
     states: Vec<Option<ThreadState>>,
     tracking: Tracking,
     /// Beside the nodes; empty if dependencies are not tracked.
-    known: Vec<Known>,
+    facts: Vec<Facts>,
     /// Whether dependencies were asked for that nobody can tell.
     pub refused: Cell<bool>,
     free: Vec<u32>,
@@ -85,6 +84,10 @@ pub(crate) struct History<'p> {
 
 /// How many bytes of thread states are kept, unless told otherwise.
 const LIMIT: usize = 24 << 20;
+
+/// How many threads there may be. The clocks of an event have a number for each of them, so that a graph needs
+/// threads times events: some hundred megabytes. Addresses of C programs have room for fewer.
+const MOST_THREADS: usize = 2048;
 
 /// The numbers of created threads, by the event that creates them: the same for all workers.
 #[derive(Clone, Debug, Default)]
@@ -113,6 +116,23 @@ pub(crate) struct Place {
     pub location: Location,
     pub size: u8,
     pub initial: Value,
+}
+
+/// What a thread was told at an event.
+pub(crate) fn answer(label: &Label) -> Value {
+    match label {
+        Label::Read { value, .. } => *value,
+        Label::Choice { chosen, .. } => Value::from(*chosen),
+        Label::Create { child } => Value::from(child.0),
+        Label::Init
+        | Label::Write { .. }
+        | Label::Fence { .. }
+        | Label::Join { .. }
+        | Label::End
+        | Label::Alloc { .. }
+        | Label::Free { .. }
+        | Label::Block { .. } => 0,
+    }
 }
 
 /// What a history costs, about.
@@ -152,7 +172,7 @@ impl<'p> History<'p> {
             nodes: Vec::new(),
             states: Vec::new(),
             tracking,
-            known: Vec::new(),
+            facts: Vec::new(),
             refused: Cell::new(false),
             free: Vec::new(),
             size: Cell::new(0),
@@ -202,7 +222,7 @@ impl<'p> History<'p> {
         for at in 0..self.nodes.len() {
             let Some(state) = &self.states[at] else { continue };
             if live[at] {
-                size += bytes(state) + self.known.get(at).map_or(0, Known::bytes);
+                size += bytes(state) + self.facts.get(at).map_or(0, Facts::bytes);
                 self.nodes[at].children.retain(|(_, child)| live[child.node()]);
             } else {
                 self.states[at] = None;
@@ -213,8 +233,8 @@ impl<'p> History<'p> {
                     next: Next::Finished,
                     loc: Loc::NONE,
                 };
-                if let Some(known) = self.known.get_mut(at) {
-                    *known = Known::default();
+                if let Some(known) = self.facts.get_mut(at) {
+                    *known = Facts::default();
                 }
                 self.free.push(at as u32);
             }
@@ -256,16 +276,19 @@ impl<'p> History<'p> {
     pub fn created_id(&mut self, parent: ThreadId, index: u32) -> Result<ThreadId, Error> {
         let program = self.interp.program();
         let mut created = self.created.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = program.threads.len() + created.len();
-        // The addresses of a C program name a thread; without them only the number itself is bounded.
-        let most = match program.image {
-            Some(_) => layout::MAX_THREADS as usize,
-            None => usize::from(ThreadId::INIT.0),
-        };
-        match created.entry((parent, index)) {
-            Entry::Vacant(_) if next >= most => Err(Error::Limit(format!("more than {most} threads"))),
-            entry => Ok(*entry.or_insert(ThreadId(next as u16))),
+        let first = program.threads.len();
+        let next = first + created.len();
+        if let Some(&child) = created.get(&(parent, index)) {
+            return Ok(child);
         }
+        let most = if program.image.is_some() { layout::MAX_THREADS as usize } else { MOST_THREADS };
+        if next >= most {
+            return Err(Error::Limit(format!(
+                "more than {most} threads (does a loop that creates them end?)"
+            )));
+        }
+        created.insert((parent, index), ThreadId(next as u16));
+        Ok(ThreadId(next as u16))
     }
 
     /// The beginning of thread `child`, which a thread is about to start.
@@ -323,9 +346,9 @@ impl<'p> History<'p> {
         }
         let known = match self.tracking {
             Tracking::Never => None,
-            tracking => Some(Known::new(&self.interp, tracking, &mut state)),
+            tracking => Some(Facts::new(&self.interp, tracking, &mut state)),
         };
-        let size = bytes(&state) + known.as_ref().map_or(0, Known::bytes);
+        let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
         let node = Node { children: SmallVec::new(), parent, label, next, loc };
         let at = match self.free.pop() {
@@ -333,21 +356,21 @@ impl<'p> History<'p> {
             None => {
                 self.nodes.push(node);
                 self.states.push(Some(state));
-                self.known.extend(known);
+                self.facts.extend(known);
                 return Ok(Tag::new(self.nodes.len() - 1, ready));
             }
         };
         self.nodes[at] = node;
         self.states[at] = Some(state);
         if let Some(known) = known {
-            self.known[at] = known;
+            self.facts[at] = known;
         }
         Ok(Tag::new(at, ready))
     }
 
     #[inline]
-    pub fn known(&self, tag: Tag) -> &Known {
-        &self.known[tag.node()]
+    pub fn facts(&self, tag: Tag) -> &Facts {
+        &self.facts[tag.node()]
     }
 
     /// Whether the next event of the thread is a read that only moves bytes to another place.

@@ -3,22 +3,23 @@
 //! [`explore`] runs a program under a memory model and an equivalence, and shows each execution to a
 //! [`Visitor`]: complete ones, blocked ones, and what goes wrong on the way.
 
+#![forbid(unsafe_code)]
+
 mod buffering;
-#[cfg(test)]
-mod by_cat;
 mod dispatch;
 mod engine;
 mod error;
 mod estimate;
+mod facts;
 mod history;
-mod known;
-mod memo;
 mod memory;
 mod mixed;
 mod parallel;
 mod prefix;
 mod schedule;
+mod search;
 mod seed;
+mod split;
 mod stuck;
 mod task;
 mod visit;
@@ -38,13 +39,16 @@ use porf_cat::CatModel;
 use porf_consistency::{Architecture, Armv8, Cat, Checker, Imm, MemoryModel, Riscv, Whole};
 use porf_interp::Interpreter;
 use porf_ir::{Program, Split};
+use search::Policy;
 use seed::Sown;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+/// How to search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
+    /// Which thread goes next.
     pub schedule: Schedule,
     /// Threads that take a backward jump more often are blocked.
     pub unroll: Option<u32>,
@@ -72,6 +76,7 @@ impl Options {
 /// Where a search was broken off: all that is left to do, as plain data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rest {
+    /// Parts of the main search.
     pub tasks: Vec<Task>,
     /// Which event created which thread: the numbers are part of what threads have seen.
     created: Vec<(u16, u32)>,
@@ -99,6 +104,18 @@ pub fn explore(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
+    explore_all(program, model, equivalence, options, visitor)
+}
+
+/// The same for any visitor, so that the searches are compiled once.
+fn explore_all(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    mut visitor: &mut dyn Visitor,
+) -> Result<Statistics, Error> {
+    let visitor = &mut visitor;
     struct Alone<'o, V>(Model, &'o mut V);
     impl<V: Visitor> Search for Alone<'_, V> {
         type Output = Statistics;
@@ -111,7 +128,7 @@ pub fn explore(
             let created = Created::default();
             let mut engine = engine::Engine::<M>::new(program, options, created.clone())?;
             let ended = engine.run(visitor)?;
-            let mut statistics = engine.statistics;
+            let mut statistics = engine.trail.statistics;
             if ended.is_continue() && engine.detector.is_found() {
                 let sown = if engine.detector.found { None } else { Some(vec![engine.sown()]) };
                 let mut cyclic = buffering::Cyclic::new(visitor, HashSet::new());
@@ -146,6 +163,16 @@ pub fn explore_cat(
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
+    explore_all_of_cat(program, model, options, visitor)
+}
+
+fn explore_all_of_cat(
+    program: &Program,
+    model: &CatModel,
+    options: &Options,
+    mut visitor: &mut dyn Visitor,
+) -> Result<Statistics, Error> {
+    let visitor = &mut visitor;
     if model.demands() {
         return Err(Error::Unsupported("a model with an axiom that wants something to be there".into()));
     }
@@ -235,7 +262,7 @@ fn weave<'p>(
     for part in sown.into_iter().flatten() {
         let mut weaver = weave::Weaver::from_seeds(part, checker, options.schedule);
         let ended = weaver.run_seeds(visitor);
-        statistics.add(&weaver.statistics);
+        statistics.add(&weaver.trail.statistics);
         checker = weaver.checker;
         match ended {
             Ok(ControlFlow::Continue(())) => {}
@@ -253,7 +280,7 @@ fn weave<'p>(
     let interp = Interpreter::new(program).unroll(options.unroll);
     let mut weaver = weave::Weaver::new(interp, created, checker, options.schedule, options.memory)?;
     let ended = weaver.run(visitor)?;
-    Ok((Statistics { whole: true, ..weaver.statistics }, ended))
+    Ok((Statistics { whole: true, ..weaver.trail.statistics }, ended))
 }
 
 /// Explores with one worker for each visitor. Begins where `from` ended, or at the beginning; gives
@@ -264,6 +291,18 @@ pub fn explore_parallel<V: Visitor + Send>(
     equivalence: Equivalence,
     options: &Options,
     mut visitors: Vec<V>,
+    from: Option<Rest>,
+) -> Result<(Statistics, Rest), Error> {
+    let visitors = visitors.iter_mut().map(|visitor| visitor as &mut (dyn Visitor + Send)).collect();
+    explore_all_together(program, model, equivalence, options, visitors, from)
+}
+
+fn explore_all_together(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    mut visitors: Vec<&mut (dyn Visitor + Send)>,
     from: Option<Rest>,
 ) -> Result<(Statistics, Rest), Error> {
     struct Together<'o, V>(Model, &'o mut [V], Option<Rest>);
@@ -363,9 +402,21 @@ pub fn again(
     model: Model,
     equivalence: Equivalence,
     options: &Options,
-    (task, rest): (&Task, &Rest),
+    of: (&Task, &Rest),
     visitor: &mut impl Visitor,
 ) -> Result<(), Error> {
+    show_again(program, model, equivalence, options, of, visitor)
+}
+
+fn show_again(
+    program: &Program,
+    model: Model,
+    equivalence: Equivalence,
+    options: &Options,
+    (task, rest): (&Task, &Rest),
+    mut visitor: &mut dyn Visitor,
+) -> Result<(), Error> {
+    let visitor = &mut visitor;
     struct Again<'a, V>(&'a Task, &'a Rest, &'a mut V);
     impl<V: Visitor> Search for Again<'_, V> {
         type Output = ();

@@ -37,17 +37,19 @@ pub(crate) fn with_cuts<T>(
 /// What to do about a thread, at `tag`, whose next access to the cell `loc` overlaps others in part.
 pub(crate) fn error<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) -> Error {
     let mut splits = Vec::new();
-    for other in engine.history.overlapping(loc).iter().copied().filter(|other| engine.is_used(*other)) {
-        let cells = engine.history.cells();
+    for other in
+        engine.trail.history.overlapping(loc).iter().copied().filter(|other| engine.trail.is_used(*other))
+    {
+        let cells = engine.trail.history.cells();
         let (a, b) = (cells[loc.as_usize()], cells[other.as_usize()]);
         let apart = a.location.0.abs_diff(b.location.0);
         let piece =
             if apart == 0 { a.size.min(b.size) } else { a.size.min(b.size).min(1 << apart.trailing_zeros()) };
-        let accesses = engine.graph.all().filter(|event| engine.graph.event(*event).loc == other);
+        let accesses = engine.trail.now.all().filter(|event| engine.trail.now.event(*event).loc == other);
         let older = accesses.map(|event| (engine.tag_before(event), b.size));
         for (tag, _) in std::iter::once((tag, a.size)).chain(older).filter(|(_, size)| *size > piece) {
-            let program = engine.history.interp.program();
-            match engine.history.state(tag).place() {
+            let program = engine.trail.history.interp.program();
+            match engine.trail.history.state(tag).place() {
                 Some((function, at)) if program.can_split(function, at) => {
                     splits.push(Split { function, at, piece });
                 }
@@ -59,10 +61,10 @@ pub(crate) fn error<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) 
 }
 
 fn refused<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) -> Error {
-    let cell = engine.history.cells()[loc.as_usize()];
-    let program = engine.history.interp.program();
+    let cell = engine.trail.history.cells()[loc.as_usize()];
+    let program = engine.trail.history.interp.program();
     let name = program.name_of(cell.location.0, cell.size);
-    let (file, line) = match engine.history.state(tag).stack(program).first() {
+    let (file, line) = match engine.trail.history.state(tag).stack(program).first() {
         Some((function, span)) => (program.file(*function), span.line),
         None => ("", 0),
     };

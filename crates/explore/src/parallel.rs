@@ -8,6 +8,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::Created;
+use crate::search::Policy;
 use crate::seed::Sown;
 use crate::task::Task;
 use crate::visit::{Visit, Visitor};
@@ -168,7 +169,7 @@ fn work<'p, M: MemoryModel + Default, V: Visitor>(
 }
 
 fn done<M: MemoryModel>(engine: Engine<'_, M>, tasks: Vec<Task>) -> Work<'_> {
-    let statistics = engine.statistics;
+    let statistics = engine.trail.statistics;
     let sown = engine.sown();
     (statistics, tasks, (!sown.seeds.is_empty()).then_some(sown))
 }

@@ -45,8 +45,9 @@ impl Prefix {
     ///
     /// The write of a read-modify-write belongs to its read, unless it needs more than is there: another
     /// read-modify-write could not know that the source is taken.
-    pub fn mark(&mut self, linked: &impl Ordered, architecture: Option<Architecture>, event: Ev) {
-        self.mark_all(linked, architecture, &[event], Ev::NONE, true);
+    pub fn mark_below(&mut self, linked: &impl Ordered, architecture: Option<Architecture>, event: Ev) {
+        let events = &[event];
+        self.mark_all(&Marking { linked, architecture, events, open: Ev::NONE, early: true });
         self.below[event.as_usize()] = false;
     }
 
@@ -59,7 +60,7 @@ impl Prefix {
         events: &[Ev],
         read: Ev,
     ) {
-        self.mark_all(linked, architecture, events, read, true);
+        self.mark_all(&Marking { linked, architecture, events, open: read, early: true });
     }
 
     /// Whether `read` is below `event` only because a thread reads its own write early (that of a
@@ -76,107 +77,165 @@ impl Prefix {
         if orders || !self.early || !self.below[read.as_usize()] {
             return false;
         }
-        self.mark_all(linked, architecture, &[event], Ev::NONE, false);
+        let events = &[event];
+        self.mark_all(&Marking { linked, architecture, events, open: Ev::NONE, early: false });
         let doubtful = !self.below[read.as_usize()];
-        self.mark(linked, architecture, event);
+        self.mark_below(linked, architecture, event);
         doubtful
     }
 
-    /// `early`: the read of a read-modify-write belongs to its write even if that is only passed on, and
-    /// what a read that is only ordered before takes from its own thread belongs to it. `open`: a read that counts
-    /// as if it had no source, if there is one.
-    fn mark_all(
-        &mut self,
-        linked: &impl Ordered,
-        architecture: Option<Architecture>,
-        events: &[Ev],
-        open: Ev,
-        early: bool,
-    ) {
-        let Prefix { marks, work, below, early: seen, split } = self;
-        let graph = linked.graph();
-        *seen = false;
-        marks.clear();
-        marks.resize(graph.len(), 0);
-        work.clear();
-        for &event in events.iter().chain(open.is_some().then_some(&open)) {
-            marks[event.as_usize()] = NEEDED | ORDERED;
-            work.push((event, NEEDED | ORDERED));
-        }
-        let mut pairs = false;
-        while let Some((top, new)) = work.pop() {
-            let is_pair = graph.event(top).label.is_read() && graph.event(top).label.rmw().is_pair();
-            pairs |= is_pair && top != open;
-            let mut mark = |need: Ev, kind: u8| {
-                let before = marks[need.as_usize()];
-                let more = kind & !before != 0 && !(kind == VALUE && before & NEEDED != 0);
-                if need != Ev::INIT && more {
-                    marks[need.as_usize()] = before | kind;
-                    work.push((need, kind & !before));
-                }
-            };
-            let pair = graph.event(top).pair;
-            let passed_on = new & ORDERED == 0 && architecture != Some(Architecture::Imm);
-            if pair.is_some() && (early || !passed_on) {
-                mark(pair, NEEDED | ORDERED);
-                *seen |= passed_on;
-            }
-            let imm = architecture == Some(Architecture::Imm);
-            let linux = architecture == Some(Architecture::Lkmm);
-            if new & VALUE != 0 || (linux && events.contains(&top) && !is_marked(graph.event(top))) {
-                needs(linked, architecture, top, top != open, &mut |need, _, _| mark(need, VALUE));
-            } else if new & NEEDED != 0 {
-                needs(linked, architecture, top, top != open, &mut |need, kind, is_compared| {
-                    *seen |= is_compared && !imm;
-                    if early || imm || !is_compared {
-                        mark(need, kind);
-                    }
-                });
-            }
+    fn mark_all(&mut self, marking: &Marking<'_, impl Ordered>) {
+        self.begin(marking);
+        let mut has_pairs = false;
+        while let Some((top, new)) = self.work.pop() {
+            has_pairs |= marking.is_half(top);
+            self.follow_pair(marking, top, new);
+            self.follow_needs(marking, top, new);
             if new & ORDERED != 0 {
-                // IMM: what only orders need not be what it is.
-                let only_orders = |need: Ev| imm && graph.event(need).label.is_read();
-                if only_orders(top) && top != open && is_internal(graph, top) {
-                    *seen = true;
-                } else if only_orders(top) && top != open && graph.rf(top).is_some() {
-                    mark(graph.rf(top), NEEDED | ORDERED);
-                }
-                let found = &mut |need| {
-                    mark(need, if only_orders(need) && !early { ORDERED } else { NEEDED | ORDERED })
-                };
-                match architecture {
-                    Some(architecture) => linked.before(architecture, top, found),
-                    None => po_before(graph, top).iter().copied().for_each(found),
-                }
+                self.follow_order(marking, top);
             }
         }
-        while std::mem::take(&mut pairs) {
+        if has_pairs {
+            self.add_other_halves(marking);
+        }
+        self.split = self.has_lone_read(marking);
+        self.below.clear();
+        self.below.extend(self.marks.iter().map(|&mark| mark != 0));
+    }
+
+    fn begin(&mut self, marking: &Marking<'_, impl Ordered>) {
+        self.early = false;
+        self.marks.clear();
+        self.marks.resize(marking.linked.graph().len(), 0);
+        self.work.clear();
+        for &event in marking.events.iter().chain(marking.open.is_some().then_some(&marking.open)) {
+            self.marks[event.as_usize()] = NEEDED | ORDERED;
+            self.work.push((event, NEEDED | ORDERED));
+        }
+    }
+
+    fn mark(&mut self, event: Ev, kind: u8) {
+        let before = self.marks[event.as_usize()];
+        let is_more = kind & !before != 0 && !(kind == VALUE && before & NEEDED != 0);
+        if event != Ev::INIT && is_more {
+            self.marks[event.as_usize()] = before | kind;
+            self.work.push((event, kind & !before));
+        }
+    }
+
+    /// The read that a write belongs to.
+    fn follow_pair(&mut self, marking: &Marking<'_, impl Ordered>, top: Ev, new: u8) {
+        let pair = marking.linked.graph().event(top).pair;
+        let passed_on = new & ORDERED == 0 && !marking.is_imm();
+        if pair.is_some() && (marking.early || !passed_on) {
+            self.mark(pair, NEEDED | ORDERED);
+            self.early |= passed_on;
+        }
+    }
+
+    /// What an event needs to be what it is.
+    fn follow_needs(&mut self, marking: &Marking<'_, impl Ordered>, top: Ev, new: u8) {
+        let &Marking { linked, architecture, open, early, .. } = marking;
+        if new & VALUE != 0 || marking.is_plain_in_linux(top) {
+            needs(linked, architecture, top, top != open, &mut |need, _, _| self.mark(need, VALUE));
+        } else if new & NEEDED != 0 {
+            let imm = marking.is_imm();
+            needs(linked, architecture, top, top != open, &mut |need, kind, is_compared| {
+                self.early |= is_compared && !imm;
+                if early || imm || !is_compared {
+                    self.mark(need, kind);
+                }
+            });
+        }
+    }
+
+    /// What is ordered before an event.
+    fn follow_order(&mut self, marking: &Marking<'_, impl Ordered>, top: Ev) {
+        let &Marking { linked, architecture, open, early, .. } = marking;
+        let graph = linked.graph();
+        // IMM: what only orders need not be what it is.
+        let only_orders = |event: Ev| marking.is_imm() && graph.event(event).label.is_read();
+        if only_orders(top) && top != open && is_internal(graph, top) {
+            self.early = true;
+        } else if only_orders(top) && top != open && graph.rf(top).is_some() {
+            self.mark(graph.rf(top), NEEDED | ORDERED);
+        }
+        let found = &mut |need| {
+            self.mark(need, if only_orders(need) && !early { ORDERED } else { NEEDED | ORDERED });
+        };
+        match architecture {
+            Some(architecture) => linked.before(architecture, top, found),
+            None => po_before(graph, top).iter().copied().for_each(found),
+        }
+    }
+
+    /// The writes of read-modify-writes whose reads are there, as far as all that they need is there.
+    fn add_other_halves(&mut self, marking: &Marking<'_, impl Ordered>) {
+        let &Marking { linked, architecture, open, .. } = marking;
+        let graph = linked.graph();
+        let mut has_changed = true;
+        while std::mem::take(&mut has_changed) {
             for write in graph.all() {
                 let pair = graph.event(write).pair;
                 let is_open = !pair.is_some() || pair == open;
-                if is_open || marks[write.as_usize()] != 0 || marks[pair.as_usize()] == 0 {
+                if is_open || self.marks[write.as_usize()] != 0 || self.marks[pair.as_usize()] == 0 {
                     continue;
                 }
                 let mut all = true;
                 needs(linked, architecture, write, true, &mut |need, _, _| {
-                    all &= need == Ev::INIT || (need != open && marks[need.as_usize()] != 0);
+                    all &= need == Ev::INIT || (need != open && self.marks[need.as_usize()] != 0);
                 });
                 if all {
-                    marks[write.as_usize()] = NEEDED;
-                    pairs = true;
+                    self.marks[write.as_usize()] = NEEDED;
+                    has_changed = true;
                 }
             }
         }
-        *split = graph.all().any(|write| {
+    }
+
+    /// Whether the read of a read-modify-write is there without its write.
+    fn has_lone_read(&self, marking: &Marking<'_, impl Ordered>) -> bool {
+        let graph = marking.linked.graph();
+        graph.all().any(|write| {
             let event = graph.event(write);
             event.pair.is_some()
-                && event.pair != open
+                && event.pair != marking.open
                 && event.label.rmw() != RmwKind::Exclusive
-                && marks[write.as_usize()] == 0
-                && marks[event.pair.as_usize()] != 0
-        });
-        below.clear();
-        below.extend(marks.iter().map(|&mark| mark != 0));
+                && self.marks[write.as_usize()] == 0
+                && self.marks[event.pair.as_usize()] != 0
+        })
+    }
+}
+
+/// What is to be marked.
+struct Marking<'l, L> {
+    linked: &'l L,
+    architecture: Option<Architecture>,
+    /// These events and everything below them.
+    events: &'l [Ev],
+    /// A read that counts as if it had no source, if there is one.
+    open: Ev,
+    /// The read of a read-modify-write belongs to its write even if that is only passed on, and what a read that
+    /// is only ordered before takes from its own thread belongs to it.
+    early: bool,
+}
+
+impl<L: Ordered> Marking<'_, L> {
+    fn is_imm(&self) -> bool {
+        self.architecture == Some(Architecture::Imm)
+    }
+
+    /// Whether an event is the read of a read-modify-write whose write has to be looked at.
+    fn is_half(&self, event: Ev) -> bool {
+        let label = &self.linked.graph().event(event).label;
+        event != self.open && label.is_read() && label.rmw().is_pair()
+    }
+
+    /// Linux: whether an event that is to be marked is a plain access, which orders nothing.
+    fn is_plain_in_linux(&self, event: Ev) -> bool {
+        self.architecture == Some(Architecture::Lkmm)
+            && self.events.contains(&event)
+            && !is_marked(self.linked.graph().event(event))
     }
 }
 

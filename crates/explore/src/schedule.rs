@@ -8,6 +8,7 @@ use porf_event::ThreadId;
 use porf_graph::{CanonicalKey, ExecutionGraph};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+/// Which thread goes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
     /// The first thread that can move.

@@ -5,7 +5,7 @@
 //! part. (Not so without the way, which is left out where it depends on what the read reads.) `docs/hardware.md`
 //! tells why every execution with a cycle has such a part, and why the main search comes across it.
 
-use crate::buffering::{Live, tag_before};
+use crate::buffering::{WithHistory, tag_before};
 use crate::history::{History, Tag};
 use crate::prefix::Prefix;
 use porf_event::{Label, ThreadId};
@@ -31,19 +31,19 @@ pub(crate) struct Sown<'p> {
 #[derive(Default)]
 pub(crate) struct Seeds {
     pub list: Vec<Seed>,
-    known: HashSet<(Vec<Described>, Name)>,
+    seen: HashSet<(Vec<Described>, Name)>,
 }
 
 impl Seeds {
     /// Takes the seed of a read and the newest write; `marked` says what they hang on.
-    pub fn add(&mut self, live: &Live<'_, '_>, marked: &Prefix, write: Ev, read: Ev) {
+    pub fn add(&mut self, live: &WithHistory<'_, '_>, marked: &Prefix, write: Ev, read: Ev) {
         let keep = |ev: Ev| marked.below[ev.as_usize()];
         let whole =
             Partial::whole(live.graph, |ev| if keep(ev) { links(live, ev) } else { Links::default() });
         let (mut partial, mut map) = (Partial::default(), Vec::new());
         whole.restrict_into(keep, read, &mut partial, &mut map);
         let (write, read) = (map[write.as_usize()], map[read.as_usize()]);
-        if self.known.insert((describe(&partial), name(&partial, read))) {
+        if self.seen.insert((describe(&partial), name(&partial, read))) {
             self.list.push(Seed { partial, write, read });
         }
     }
@@ -59,7 +59,7 @@ impl Seeds {
     }
 }
 
-fn links(live: &Live<'_, '_>, event: Ev) -> Links {
+fn links(live: &WithHistory<'_, '_>, event: Ev) -> Links {
     let before = tag_before(live.graph, event);
     Links {
         needs: live.needs(event).collect(),
@@ -134,7 +134,7 @@ impl<F: FnMut(&[Ev])> Ways<'_, F> {
 }
 
 /// Whether one of some events, other than the read itself, depends on a read, by what it reads and is computed from.
-pub(crate) fn depend(live: &Live<'_, '_>, events: &[bool], read: Ev) -> bool {
+pub(crate) fn depend(live: &WithHistory<'_, '_>, events: &[bool], read: Ev) -> bool {
     let mut seen = vec![false; live.graph.len()];
     let mut work: Vec<Ev> = live.graph.all().filter(|&ev| events[ev.as_usize()] && ev != read).collect();
     while let Some(ev) = work.pop() {

@@ -4,7 +4,7 @@ use crate::Execution;
 use crate::history::Next;
 use crate::schedule::tag_of;
 use porf_event::{BlockReason, Label, ThreadId};
-use porf_graph::Ev;
+use porf_graph::{Ev, Loc};
 
 /// Why and where the threads of a blocked execution wait for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,7 @@ pub struct Stuck {
     pub threads: Vec<(ThreadId, Waiting, Option<Ev>)>,
 }
 
+/// What a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
     /// For a lock, a semaphore or a signal.
@@ -31,19 +32,52 @@ impl Execution<'_, '_> {
         if self.for_ever { self.waiting() } else { None }
     }
 
-    /// The reads that threads wait to see change, if the execution ends because of such threads.
-    pub(crate) fn awaited(&self) -> Option<Vec<Ev>> {
+    /// The writes that waiting threads would read again and again, if the execution ends because of such
+    /// threads: they wait for ever if each of these can be the last one of its location.
+    pub(crate) fn awaited(&self) -> Option<Vec<(Loc, Ev)>> {
         let mut awaited = Vec::new();
         for (thread, _, last) in self.waiting()?.threads {
             let Some(last) = last else { continue };
             let Some(since) = self.state(thread).waits_since(self.history.interp.program()) else {
-                awaited.push(last);
+                awaited.push(self.read_again(last));
                 continue;
             };
-            let events = &self.graph.thread(thread).events()[since as usize..];
-            awaited.extend(events.iter().copied().filter(|&e| self.graph.event(e).label.is_read()));
+            for &event in &self.graph.thread(thread).events()[since as usize..] {
+                match self.graph.event(event).label {
+                    Label::Read { .. } => awaited.push(self.read_again(event)),
+                    // Next time it may go another way.
+                    Label::Choice { .. } => return None,
+                    Label::Init
+                    | Label::Write { .. }
+                    | Label::Fence { .. }
+                    | Label::Create { .. }
+                    | Label::Join { .. }
+                    | Label::End
+                    | Label::Alloc { .. }
+                    | Label::Free { .. }
+                    | Label::Block { .. } => {}
+                }
+            }
         }
         Some(awaited)
+    }
+
+    /// The write that a read of a waiting thread would read next time, if nothing else came.
+    ///
+    /// A read-modify-write of an iteration without effect writes what was there. So do those of other waiting
+    /// threads, which may come after it: all of them see the same value.
+    fn read_again(&self, read: Ev) -> (Loc, Ev) {
+        let graph = self.graph;
+        let event = graph.event(read);
+        let value = event.label.value();
+        let keeps = |&write: &Ev| graph.event(write).label.value() == value;
+        let mut last = graph.rf(read);
+        let mut next = graph.write_of(read).filter(keeps);
+        while let Some(write) = next {
+            last = write;
+            next = graph.readers(write, event.loc).find_map(|read| graph.write_of(read)).filter(keeps);
+        }
+        (event.loc, last)
     }
 
     fn waiting(&self) -> Option<Stuck> {

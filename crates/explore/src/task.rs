@@ -4,23 +4,24 @@
 //! untried choices of its newest event. Tasks share nothing; whoever loads one and searches it to the
 //! end has seen exactly the executions that the search it came from will not see any more.
 
-use crate::engine::{Engine, Frame, Kind};
+use crate::engine::Engine;
 use crate::error::Error;
-use crate::history::{Next, Tag};
+use crate::history::{Next, Tag, answer};
 use crate::schedule::tag_of;
+use crate::search::{Frame, Trail};
 use crate::visit::Visitor;
-use porf_consistency::{HappensBefore, MemoryModel};
+use porf_consistency::{Choice, HappensBefore, MemoryModel};
 use porf_event::{Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph};
 use serde::{Deserialize, Serialize};
 
-/// A graph and the untried choices of its newest event.
+/// A graph and the untried choices of its newest event; without choices, the graph is to be extended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     events: Vec<TaskEvent>,
-    /// What the choices are of; `None`: the graph is to be extended.
-    kind: Option<TaskKind>,
-    choices: Vec<u32>,
+    choices: Vec<TaskChoice>,
+    /// The read that the newest event, a write, revisits in this graph.
+    revisited: Option<u32>,
 }
 
 /// Positions are those in insertion order; 0 is the initial write.
@@ -34,33 +35,55 @@ struct TaskEvent {
     co: Option<u32>,
 }
 
+/// A [`Choice`], with events by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum TaskKind {
-    Read,
-    Choice,
-    Write,
-    Revisit { read: u32 },
+enum TaskChoice {
+    Source(u32),
+    Place(u32),
+    Value(u32),
+    Revisit(u32),
+}
+
+impl From<Choice> for TaskChoice {
+    fn from(choice: Choice) -> TaskChoice {
+        match choice {
+            Choice::Source(source) => TaskChoice::Source(source.0),
+            Choice::Place(place) => TaskChoice::Place(place),
+            Choice::Value(value) => TaskChoice::Value(value),
+            Choice::Revisit(read) => TaskChoice::Revisit(read.0),
+        }
+    }
+}
+
+impl From<TaskChoice> for Choice {
+    fn from(choice: TaskChoice) -> Choice {
+        match choice {
+            TaskChoice::Source(source) => Choice::Source(Ev(source)),
+            TaskChoice::Place(place) => Choice::Place(place),
+            TaskChoice::Value(value) => Choice::Value(value),
+            TaskChoice::Revisit(read) => Choice::Revisit(Ev(read)),
+        }
+    }
 }
 
 impl Task {
-    pub(crate) fn of(graph: &ExecutionGraph, frame: Option<&Frame>, choices: Vec<u32>) -> Task {
-        let last = frame.map_or(graph.newest(), |frame| frame.event);
-        let open = match frame.map(|frame| frame.kind) {
-            Some(Kind::Revisit { read }) => read,
-            Some(Kind::Read) => last,
-            _ => Ev::NONE,
+    /// A graph that is to be extended.
+    pub(crate) fn of(graph: &ExecutionGraph) -> Task {
+        Task::with_choices(graph, graph.newest(), Ev::NONE, &[])
+    }
+
+    /// A graph up to `last`, which has some choices; in a copy, `revisited` is the read that takes its value from it.
+    fn with_choices(graph: &ExecutionGraph, last: Ev, revisited: Ev, choices: &[Choice]) -> Task {
+        // Neither has a read with untried choices a source, nor such a write a place.
+        let (open, unplaced) = match choices.first() {
+            Some(Choice::Source(_)) => (last, false),
+            Some(Choice::Place(_) | Choice::Revisit(_)) => (revisited, true),
+            Some(Choice::Value(_)) | None => (Ev::NONE, false),
         };
-        let unplaced = frame.is_some_and(|frame| matches!(frame.kind, Kind::Write | Kind::Revisit { .. }));
         let position = |ev: Ev| ev.is_some().then_some(ev.0);
         let mut events = Vec::new();
         for ev in graph.all().take_while(|&ev| ev <= last) {
             let event = graph.event(ev);
-            let answer = match event.label {
-                Label::Read { value, .. } => value,
-                Label::Choice { chosen, .. } => Value::from(chosen),
-                Label::Create { child } => Value::from(child.0),
-                _ => 0,
-            };
             let placed =
                 event.label.is_write() && event.co != ExecutionGraph::UNPLACED && !(unplaced && ev == last);
             // Later writes of the graph are not part of the task: places count those that are.
@@ -72,19 +95,14 @@ impl Task {
             let rf = if ev == open { None } else { position(event.rf) };
             events.push(TaskEvent {
                 thread: event.id.thread.0,
-                answer,
+                answer: answer(&event.label),
                 rf,
                 revisited: position(event.revisited),
                 co,
             });
         }
-        let kind = frame.map(|frame| match frame.kind {
-            Kind::Read => TaskKind::Read,
-            Kind::Choice => TaskKind::Choice,
-            Kind::Write => TaskKind::Write,
-            Kind::Revisit { read } => TaskKind::Revisit { read: read.0 },
-        });
-        Task { events, kind, choices }
+        let choices = choices.iter().map(|&choice| choice.into()).collect();
+        Task { events, choices, revisited: position(revisited) }
     }
 }
 
@@ -93,8 +111,8 @@ impl<M: MemoryModel> Engine<'_, M> {
     pub fn take_tasks(&mut self) -> Vec<Task> {
         let mut tasks = Vec::new();
         // Broken off before the end of an execution.
-        if !self.seen {
-            tasks.push(Task::of(&self.graph, None, Vec::new()));
+        if !self.trail.seen {
+            tasks.push(Task::of(&self.trail.now));
         }
         while let Some(task) = self.split(usize::MAX) {
             tasks.push(task);
@@ -110,55 +128,49 @@ impl<M: MemoryModel> Engine<'_, M> {
 
     /// The oldest frame with untried choices, and how many.
     fn oldest(&self) -> Option<(usize, usize)> {
-        (0..self.frames.len()).find_map(|at| {
+        (0..self.trail.frames.len()).find_map(|at| {
             let count = self.choices_of(at).len();
             (count > 0).then_some((at, count))
         })
     }
 
     fn choices_of(&self, frame: usize) -> std::ops::Range<usize> {
-        let end = self.frames.get(frame + 1).map_or(self.choices.len(), |next| next.start as usize);
-        self.frames[frame].start as usize..end
+        let next = self.trail.frames.get(frame + 1);
+        let end = next.map_or(self.trail.choices.len(), |next| next.start as usize);
+        self.trail.frames[frame].start as usize..end
     }
 
     fn split(&mut self, most: usize) -> Option<Task> {
         let (at, count) = self.oldest()?;
         let take = count.min(most);
-        let start = self.frames[at].start as usize;
-        let choices: Vec<u32> = self.choices.drain(start..start + take).collect();
-        for later in &mut self.frames[at + 1..] {
+        let Trail { now, waiting, frames, choices, .. } = &mut self.trail;
+        let Frame { event, revisited, start } = frames[at];
+        let taken: Vec<Choice> = choices.drain(start as usize..start as usize + take).collect();
+        for later in &mut frames[at + 1..] {
             later.start -= take as u32;
         }
-        let copies =
-            self.frames[..=at].iter().filter(|frame| matches!(frame.kind, Kind::Revisit { .. })).count();
-        let graph = self.waiting.get(copies).unwrap_or(&self.graph);
-        Some(Task::of(graph, Some(&self.frames[at]), choices))
+        let copies = frames[..=at].iter().filter(|frame| frame.is_copy()).count();
+        let graph = waiting.get(copies).unwrap_or(now);
+        Some(Task::with_choices(graph, event, revisited, &taken))
     }
 
     /// Makes a task what this search has to do, which must have nothing to do.
     pub fn load(&mut self, task: &Task) -> Result<(), Error> {
-        self.reset_graph();
-        self.frames.clear();
-        self.choices.clear();
-        debug_assert!(self.waiting.is_empty());
+        debug_assert!(self.trail.waiting.is_empty());
+        self.forget();
         for event in &task.events {
             self.replay(event)?;
         }
         self.link(task);
-        self.seen = task.kind.is_some();
-        if let Some(kind) = task.kind {
-            let kind = match kind {
-                TaskKind::Read => Kind::Read,
-                TaskKind::Choice => Kind::Choice,
-                TaskKind::Write => Kind::Write,
-                TaskKind::Revisit { read } => Kind::Revisit { read: Ev(read) },
-            };
-            if let Kind::Revisit { .. } = kind {
+        if !task.choices.is_empty() {
+            self.trail.seen = true;
+            let revisited = task.revisited.map_or(Ev::NONE, Ev);
+            if revisited.is_some() {
                 // A copy returns to the graph that it came from: here to nothing.
-                self.waiting.push(ExecutionGraph::new(M::Hb::CLOCKS));
+                self.trail.waiting.push(ExecutionGraph::new(M::Hb::CLOCKS));
             }
-            self.frames.push(Frame { kind, event: self.graph.newest(), start: 0 });
-            self.choices.extend_from_slice(&task.choices);
+            self.trail.push_frame(revisited, 0);
+            self.trail.choices.extend(task.choices.iter().map(|&choice| Choice::from(choice)));
         }
         Ok(())
     }
@@ -166,35 +178,35 @@ impl<M: MemoryModel> Engine<'_, M> {
     /// Loads a graph and shows once more what is wrong in it.
     pub fn show_again(&mut self, task: &Task, visitor: &mut impl Visitor) -> Result<(), Error> {
         self.load(task)?;
-        let newest = self.graph.newest();
-        let read = self.graph.event(newest).revisited;
-        if read.is_some() && self.graph.rf(read) == newest {
-            self.frames.push(Frame { kind: Kind::Revisit { read }, event: newest, start: 0 });
+        let graph = &self.trail.now;
+        let newest = graph.newest();
+        let read = graph.event(newest).revisited;
+        if read.is_some() && graph.rf(read) == newest {
+            self.trail.push_frame(read, 0);
         }
-        self.look_around(visitor);
-        Ok(())
+        self.look_around(visitor)
     }
 
     /// Adds the next event of a thread as it was.
     fn replay(&mut self, event: &TaskEvent) -> Result<(), Error> {
         let thread = ThreadId(event.thread);
-        let tag = tag_of(&self.graph, thread.as_usize());
-        let node = self.history.node(tag);
+        let tag = tag_of(&self.trail.now, thread.as_usize());
+        let node = self.trail.history.node(tag);
         let (Next::Emit(label), loc) = (&node.next, node.loc) else {
             return Err(Error::Unsupported("the task belongs to another program".into()));
         };
         let label = *label;
         match label {
             Label::Create { .. } => {
-                self.add_create(thread, tag)?;
+                self.create(thread, tag)?;
             }
             // A read that has no source yet keeps its label.
             Label::Read { .. } if event.rf.is_none() => {
                 self.add_without_clocks(thread, label, loc, Tag(0));
             }
             _ => {
-                let after = self.history.child(tag, event.answer)?;
-                let settled = self.history.node(after).label;
+                let after = self.trail.history.child(tag, event.answer)?;
+                let settled = self.trail.history.node(after).label;
                 self.add_without_clocks(thread, settled, loc, after);
             }
         }
@@ -207,11 +219,11 @@ impl<M: MemoryModel> Engine<'_, M> {
         for (at, event) in task.events.iter().enumerate() {
             let ev = Ev(at as u32 + 1);
             if let Some(source) = event.rf {
-                let (label, tag) = (self.graph.event(ev).label, self.graph.event(ev).tag);
-                self.graph.set_rf(ev, Ev(source), label, tag);
+                let (label, tag) = (self.trail.now.event(ev).label, self.trail.now.event(ev).tag);
+                self.trail.now.set_rf(ev, Ev(source), label, tag);
             }
             if let Some(read) = event.revisited {
-                self.graph.set_revisited(ev, Ev(read));
+                self.trail.now.set_revisited(ev, Ev(read));
             }
             if let Some(place) = event.co {
                 writes.push((place, ev));
@@ -219,12 +231,12 @@ impl<M: MemoryModel> Engine<'_, M> {
         }
         writes.sort_unstable();
         for (place, ev) in writes {
-            self.graph.place(ev, place);
+            self.trail.now.place(ev, place);
         }
         // Sources may be newer than their reads: clocks in an order that respects porf.
-        let mut done = vec![false; self.graph.len()];
+        let mut done = vec![false; self.trail.now.len()];
         done[0] = true;
-        for ev in self.graph.all() {
+        for ev in self.trail.now.all() {
             self.settle_clocks(ev, &mut done);
         }
     }
@@ -236,19 +248,19 @@ impl<M: MemoryModel> Engine<'_, M> {
                 work.pop();
                 continue;
             }
-            let event = *self.graph.event(top);
-            let mut before = vec![self.graph.po_pred(top)];
+            let event = *self.trail.now.event(top);
+            let mut before = vec![self.trail.now.po_pred(top)];
             if event.rf.is_some() {
                 before.push(event.rf);
             }
             if let Label::Join { child } = event.label {
-                before.extend(self.graph.thread_end(child));
+                before.extend(self.trail.now.thread_end(child));
             }
             before.retain(|ev| !done[ev.as_usize()]);
             if before.is_empty() {
-                self.graph.update_porf(top);
+                self.trail.now.update_porf(top);
                 if !event.label.is_read() || event.rf.is_some() {
-                    M::Hb::update(&mut self.graph, top);
+                    M::Hb::update(&mut self.trail.now, top);
                 }
                 done[top.as_usize()] = true;
                 work.pop();

@@ -43,6 +43,7 @@ impl<'v, 'p> Visit<'v, 'p> {
     }
 }
 
+/// Whoever is shown the executions.
 pub trait Visitor {
     /// `Break` ends the search.
     fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()>;
@@ -54,8 +55,21 @@ impl<F: FnMut(Visit<'_, '_>) -> ControlFlow<()>> Visitor for F {
     }
 }
 
+impl Visitor for &mut (dyn Visitor + '_) {
+    fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
+        (**self).visit(visit)
+    }
+}
+
+impl Visitor for &mut (dyn Visitor + Send + '_) {
+    fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
+        (**self).visit(visit)
+    }
+}
+
 /// An execution: the graph, the final states of its threads, and its final memory.
 pub struct Execution<'v, 'p> {
+    /// Its events, with rf and co.
     pub graph: &'v ExecutionGraph,
     pub(crate) history: &'v History<'p>,
     pub(crate) sees_co: bool,
@@ -67,6 +81,7 @@ pub struct Execution<'v, 'p> {
     pub(crate) flags: &'v [String],
 }
 
+/// How much was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Complete executions.
@@ -85,6 +100,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// Adds what another part of the search did.
     pub fn add(&mut self, other: &Statistics) {
         self.executions += other.executions;
         self.blocked += other.blocked;
@@ -149,9 +165,10 @@ impl Execution<'_, '_> {
 
     /// The graph as plain data: see [`again`](crate::again).
     pub fn task(&self) -> Task {
-        Task::of(self.graph, None, Vec::new())
+        Task::of(self.graph)
     }
 
+    /// What tells it from other executions.
     pub fn key(&self) -> CanonicalKey {
         CanonicalKey::of(self.graph, self.sees_co)
     }

@@ -10,9 +10,12 @@ pub struct Ev(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Loc(pub u32);
 
+/// An event, with its links to others.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
+    /// Its thread and its index there.
     pub id: EventId,
+    /// What it does.
     pub label: Label,
     /// [`Loc::NONE`] unless it reads or writes.
     pub loc: Loc,
@@ -32,6 +35,7 @@ pub struct Event {
     pub(crate) next_reader: Ev,
 }
 
+/// The events of a thread.
 #[derive(Clone, Debug)]
 pub struct Thread {
     /// By index; [`Ev::NONE`] is a hole.
@@ -68,21 +72,27 @@ pub struct ExecutionGraph {
 }
 
 impl Ev {
+    /// The initial write of every location.
     pub const INIT: Ev = Ev(0);
+    /// No event.
     pub const NONE: Ev = Ev(u32::MAX);
 
+    /// The number, to index with.
     pub fn as_usize(self) -> usize {
         self.0 as usize
     }
 
+    /// Whether it is an event.
     pub fn is_some(self) -> bool {
         self != Ev::NONE
     }
 }
 
 impl Loc {
+    /// No location.
     pub const NONE: Loc = Loc(u32::MAX);
 
+    /// The number, to index with.
     pub fn as_usize(self) -> usize {
         self.0 as usize
     }
@@ -200,7 +210,7 @@ impl ExecutionGraph {
             first_reader: Ev::NONE,
             next_reader: Ev::NONE,
         });
-        if is_plain(&label) {
+        if label.is_plain() {
             self.locations[loc.as_usize()].plain += 1;
         }
         let width = self.kinds * self.stride;
@@ -222,7 +232,7 @@ impl ExecutionGraph {
             Label::Create { child } => self.threads[child.as_usize()].creator = Ev::NONE,
             _ => {}
         }
-        if is_plain(&event.label) {
+        if event.label.is_plain() {
             self.locations[event.loc.as_usize()].plain -= 1;
         }
         let thread = &mut self.threads[event.id.thread.as_usize()];
@@ -313,10 +323,12 @@ impl ExecutionGraph {
         }
     }
 
+    /// Notes that a write was made the source of an older read when it came.
     pub fn set_revisited(&mut self, write: Ev, read: Ev) {
         self.events[write.as_usize()].revisited = read;
     }
 
+    /// Gives an event another label and tag.
     pub fn set_label(&mut self, event: Ev, label: Label, tag: u32) {
         let at = &mut self.events[event.as_usize()];
         at.label = label;
@@ -327,6 +339,7 @@ impl ExecutionGraph {
         }
     }
 
+    /// The event at a position.
     #[inline]
     pub fn event(&self, event: Ev) -> &Event {
         &self.events[event.as_usize()]
@@ -354,16 +367,19 @@ impl ExecutionGraph {
         (1..self.events.len() as u32).map(Ev)
     }
 
+    /// All threads, by number.
     #[inline]
     pub fn threads(&self) -> &[Thread] {
         &self.threads
     }
 
+    /// The thread with a number.
     #[inline]
     pub fn thread(&self, thread: ThreadId) -> &Thread {
         &self.threads[thread.as_usize()]
     }
 
+    /// The position of an event, if it is there.
     pub fn find(&self, id: EventId) -> Option<Ev> {
         if id == EventId::INIT {
             return Some(Ev::INIT);
@@ -377,6 +393,7 @@ impl ExecutionGraph {
         self.locations.len()
     }
 
+    /// What a location number stands for.
     pub fn location(&self, loc: Loc) -> Location {
         self.locations[loc.as_usize()].location
     }
@@ -399,6 +416,7 @@ impl ExecutionGraph {
         self.co(loc).last().copied().unwrap_or(Ev::INIT)
     }
 
+    /// The source of a read, or [`Ev::NONE`].
     #[inline]
     pub fn rf(&self, read: Ev) -> Ev {
         self.events[read.as_usize()].rf
@@ -451,6 +469,7 @@ impl ExecutionGraph {
         &self.clocks[slot..slot + self.stride]
     }
 
+    /// The clock `kind` of an event, to be changed.
     #[inline]
     pub fn clock_mut(&mut self, kind: usize, event: Ev) -> &mut [u32] {
         let slot = self.slot(kind, event);
@@ -570,13 +589,5 @@ impl Iterator for Readers<'_> {
         let read = self.next;
         self.next = self.graph.events[read.as_usize()].next_reader;
         Some(read)
-    }
-}
-
-pub(crate) fn is_plain(label: &Label) -> bool {
-    match label {
-        Label::Read { mode, .. } => !mode.is_atomic(),
-        Label::Write { mode, .. } => !mode.is_atomic(),
-        _ => false,
     }
 }

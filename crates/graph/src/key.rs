@@ -40,14 +40,17 @@ impl CanonicalKey {
         )
     }
 
+    /// The events with their labels, by id.
     pub fn events(&self) -> &[(EventId, Label)] {
         &self.events
     }
 
+    /// (read, source) pairs.
     pub fn rf(&self) -> &[(EventId, EventId)] {
         &self.rf
     }
 
+    /// The writes of each location in co order, without the initial one.
     pub fn co(&self) -> &[(Location, Vec<EventId>)] {
         &self.co
     }

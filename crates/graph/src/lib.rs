@@ -12,6 +12,9 @@
 //! po within a thread is by [`EventId::index`](porf_event::EventId); a thread may have holes, because
 //! models that keep dependencies restrict to prefixes that are not closed under po.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod graph;
 mod key;
 mod linked;

@@ -9,12 +9,14 @@ pub type Words = SmallVec<[u64; 2]>;
 /// An event that another one needs, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
+    /// The event that is needed.
     pub event: Ev,
     pub(crate) kinds: u8,
 }
 
 /// What models that keep dependencies ask of a graph.
 pub trait Linked {
+    /// The graph itself.
     fn graph(&self) -> &ExecutionGraph;
 
     /// The events of the same thread that an event needs, in no order.
@@ -33,25 +35,33 @@ pub trait Memo: Linked {
 }
 
 impl Need {
+    /// By its address.
     pub const ADDR: u8 = 1;
+    /// By its data.
     pub const DATA: u8 = 2;
+    /// By control.
     pub const CTRL: u8 = 4;
     /// As the first three, of a value that was only picked.
     pub const PICK_ADDR: u8 = 8;
+    /// As [`DATA`](Self::DATA), picked.
     pub const PICK_DATA: u8 = 16;
+    /// As [`CTRL`](Self::CTRL), picked.
     pub const PICK_CTRL: u8 = 32;
     /// Of the read of a compare-and-swap, on what it compares with.
     pub const CAS: u8 = 64;
 
+    /// An event that is needed, and how.
     pub fn new(event: Ev, kinds: u8) -> Need {
         Need { event, kinds }
     }
 
+    /// Whether it is needed in one of these ways.
     #[inline]
     pub fn is(self, kinds: u8) -> bool {
         self.kinds & kinds != 0
     }
 
+    /// All ways in which it is needed.
     #[inline]
     pub fn kinds(self) -> u8 {
         self.kinds

@@ -9,7 +9,7 @@
 //!
 //! Clocks are not kept: nothing here may be asked of porf.
 
-use crate::graph::{LocationState, Thread, is_plain};
+use crate::graph::{LocationState, Thread};
 use crate::{Ev, Event, ExecutionGraph, Loc, Need};
 use porf_event::{EventId, Label, Location, ThreadId};
 use smallvec::SmallVec;
@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 /// An execution graph, what its events need, and how far each thread is settled.
 #[derive(Clone, Debug)]
 pub struct Partial {
+    /// The graph, whose clocks mean nothing.
     pub graph: ExecutionGraph,
     links: Vec<Links>,
     settled: Vec<u32>,
@@ -50,12 +51,14 @@ impl Partial {
         Partial { graph: graph.clone(), links, settled }
     }
 
+    /// A thread, as in [`ExecutionGraph::add_thread`].
     pub fn add_thread(&mut self, thread: ThreadId, creator: Ev, tag: u32) {
         self.graph.add_thread(thread, creator, tag);
         self.settled.resize(self.graph.threads.len(), 0);
         self.settled[thread.as_usize()] = 0;
     }
 
+    /// What an event hangs on.
     #[inline]
     pub fn links(&self, event: Ev) -> &Links {
         &self.links[event.as_usize()]
@@ -113,7 +116,7 @@ impl Partial {
             first_reader: Ev::NONE,
             next_reader: Ev::NONE,
         });
-        if is_plain(&label) {
+        if label.is_plain() {
             graph.locations[loc.as_usize()].plain += 1;
         }
         graph.clocks.resize(graph.clocks.len() + graph.kinds * graph.stride, 0);
@@ -133,7 +136,7 @@ impl Partial {
             Label::Create { child } => graph.threads[child.as_usize()].creator = Ev::NONE,
             _ => {}
         }
-        if is_plain(&event.label) {
+        if event.label.is_plain() {
             graph.locations[event.loc.as_usize()].plain -= 1;
         }
         let of = &mut graph.threads[thread.as_usize()];
@@ -168,7 +171,7 @@ impl Partial {
             let new = Ev(out.graph.events.len() as u32);
             map.push(new);
             let event = self.graph.events[old.as_usize()];
-            if is_plain(&event.label) {
+            if event.label.is_plain() {
                 out.graph.locations[event.loc.as_usize()].plain += 1;
             }
             if let Label::Create { child } = event.label {

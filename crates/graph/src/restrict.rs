@@ -1,6 +1,5 @@
 //! Copying part of a graph into another one.
 
-use crate::graph::is_plain;
 use crate::{Ev, ExecutionGraph, Thread};
 use porf_event::Label;
 
@@ -37,7 +36,7 @@ impl ExecutionGraph {
                 Some(hole) => *hole = new,
                 None => thread.events.push(new),
             }
-            if is_plain(&event.label) {
+            if event.label.is_plain() {
                 out.locations[event.loc.as_usize()].plain += 1;
             }
             if let Label::Create { child } = event.label {
@@ -127,7 +126,7 @@ impl ExecutionGraph {
             let mut event = self.events[old.as_usize()];
             if old != write && !self.in_prefix(old, write) {
                 map.push(Ev::NONE);
-                if is_plain(&event.label) {
+                if event.label.is_plain() {
                     out.locations[event.loc.as_usize()].plain -= 1;
                 }
                 continue;

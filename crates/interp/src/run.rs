@@ -316,19 +316,26 @@ impl<'p> Interpreter<'p> {
                     finish_old(state, *dst);
                 }
             },
-            Instr::Cas { dst, weak: false, .. } | Instr::AddUnless { dst, .. } => match state.phase {
+            Instr::Cas { dst, new, size, weak: false, .. } => match state.phase {
+                0 => remember(state, answer),
+                _ => {
+                    state.effects += u32::from(changes(state, *new, *size));
+                    finish_old(state, *dst);
+                }
+            },
+            Instr::AddUnless { dst, .. } => match state.phase {
                 0 => remember(state, answer),
                 _ => {
                     state.effects += 1;
                     finish_old(state, *dst);
                 }
             },
-            Instr::Cas { dst, weak: true, .. } => match (state.phase, answer) {
+            Instr::Cas { dst, new, size, weak: true, .. } => match (state.phase, answer) {
                 (0, _) => remember(state, answer),
                 // The choice: 0 goes on to the write, 1 fails without one.
                 (1, 0) => state.phase = 2,
                 (phase, _) => {
-                    state.effects += u32::from(phase == 2);
+                    state.effects += u32::from(phase == 2 && changes(state, *new, *size));
                     finish_old(state, *dst);
                 }
             },
@@ -341,6 +348,7 @@ impl<'p> Interpreter<'p> {
                 }
                 _ => {
                     state.exclusive = None;
+                    state.effects += 1;
                     // RISC-V: what is computed from the success code depends on the store
                     // (RVWMO's syntactic dependencies); elsewhere the code is no data of it.
                     let riscv = self.program.dialect == Dialect::RiscV;
@@ -669,6 +677,12 @@ pub(crate) fn set(state: &mut ThreadState, dst: Reg, result: Value, taint: DepSe
 pub(crate) fn advance(state: &mut ThreadState) {
     state.phase = 0;
     state.frame_mut().pc += 1;
+}
+
+/// Whether a compare-and-swap writes something else than was there: otherwise it is no effect, see `LoopHead`.
+fn changes(state: &ThreadState, new: Operand, size: u8) -> bool {
+    let width = Width::of_bytes(size);
+    width.truncate(value(state, new)) != width.truncate(state.old)
 }
 
 /// Keeps the value read by an instruction that goes on.

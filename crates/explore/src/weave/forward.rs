@@ -2,7 +2,7 @@
 
 use super::Weaver;
 use crate::error::Error;
-use crate::history::{Next, Tag};
+use crate::history::{Next, Tag, answer};
 use porf_consistency::Checker;
 use porf_event::{Label, ThreadId, Value};
 use porf_graph::{Ev, Links, Need};
@@ -12,44 +12,44 @@ impl<C: Checker> Weaver<'_, C> {
     /// over those behind it up to the next hole.
     pub(super) fn forward(&mut self, thread: ThreadId) -> Result<(), Error> {
         loop {
-            let settled = self.partial.settled(thread);
-            let Some(&next) = self.partial.graph.thread(thread).events().get(settled as usize) else {
+            let settled = self.trail.now.settled(thread);
+            let Some(&next) = self.trail.now.graph.thread(thread).events().get(settled as usize) else {
                 return Ok(());
             };
-            let before = Tag(self.partial.graph.thread(thread).now());
-            let node = self.history.node(before);
+            let before = Tag(self.trail.now.graph.thread(thread).now());
+            let node = self.trail.history.node(before);
             if !matches!(node.next, Next::Emit(_))
-                || self.history.site(before) != self.partial.links(next).site
+                || self.trail.history.site(before) != self.trail.now.links(next).site
             {
                 return Ok(());
             }
-            let event = self.partial.graph.event(next);
+            let event = self.trail.now.graph.event(next);
             let answer = answer(&event.label);
             let label = event.label;
-            let after = self.history.child(before, answer)?;
-            if self.history.node(after).label != label {
-                let what = format!("{label} became {}", self.history.node(after).label);
+            let after = self.trail.history.child(before, answer)?;
+            if self.trail.history.node(after).label != label {
+                let what = format!("{label} became {}", self.trail.history.node(after).label);
                 return Err(Error::Unsupported(format!("a dependency that is not tracked: {what}")));
             }
-            if next != self.partial.graph.newest()
-                && !same(&self.links(thread, before), self.partial.links(next))
+            if next != self.trail.now.graph.newest()
+                && !same(&self.links(thread, before), self.trail.now.links(next))
             {
                 let what = format!("{label} depends on other reads than before");
                 return Err(Error::Unsupported(format!("a dependency that is not tracked: {what}")));
             }
-            self.partial.set_tags(next, before.0, after.0);
-            self.partial.settle(thread, settled + 1);
+            self.trail.now.set_tags(next, before.0, after.0);
+            self.trail.now.settle(thread, settled + 1);
         }
     }
 
     /// What the next event of a thread hangs on.
     pub(super) fn links(&self, thread: ThreadId, tag: Tag) -> Links {
-        let hangs = self.history.hangs(tag);
-        let events = self.partial.graph.thread(thread).events();
+        let hangs = self.trail.history.hangs(tag);
+        let events = self.trail.now.graph.thread(thread).events();
         let need = |&(index, kinds): &(u32, u8)| Need::new(events[index as usize], kinds);
         Links {
             needs: hangs.needs.iter().map(need).collect(),
-            site: self.history.site(tag),
+            site: self.trail.history.site(tag),
             before: tag.0,
             conditional: hangs.conditional,
         }
@@ -57,23 +57,13 @@ impl<C: Checker> Weaver<'_, C> {
 
     /// The label of a read that is behind a hole, if its source gives it `value`.
     pub(super) fn label_behind(&self, read: Ev, value: Value) -> Label {
-        let before = Tag(self.partial.links(read).before);
-        let Next::Emit(label) = self.history.node(before).next else { unreachable!("it was emitted") };
-        self.history.interp.settle(self.history.state(before), label, value)
+        let before = Tag(self.trail.now.links(read).before);
+        let Next::Emit(label) = self.trail.history.node(before).next else { unreachable!("it was emitted") };
+        self.trail.history.interp.settle(self.trail.history.state(before), label, value)
     }
 }
 
 /// Whether two events hang on the same.
 fn same(a: &Links, b: &Links) -> bool {
     a.needs.len() == b.needs.len() && a.needs.iter().all(|need| b.needs.contains(need))
-}
-
-/// What a thread was told at an event.
-pub(super) fn answer(label: &Label) -> Value {
-    match label {
-        Label::Read { value, .. } => *value,
-        Label::Choice { chosen, .. } => Value::from(*chosen),
-        Label::Create { child } => Value::from(child.0),
-        _ => 0,
-    }
 }

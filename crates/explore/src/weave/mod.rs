@@ -24,11 +24,9 @@
 //! not found.
 //! Cost: one question to the model for every choice; memory for every graph that a revisit leads to.
 
-mod choices;
 mod forward;
 mod implicit;
 mod search;
 
-pub(crate) use choices::is_split;
 pub(crate) use implicit::{has_implicit_flow, has_optional_events, has_optional_writes};
 pub(crate) use search::Weaver;

@@ -27,7 +27,7 @@ pub(crate) enum Tracking {
 
 /// What is known of a history.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct Facts {
     hangs: OnceCell<Box<Hangs>>,
     /// The earlier events of the thread that are ordered before the event that led here, by index.
     order: OnceCell<Box<[u32]>>,
@@ -44,8 +44,8 @@ pub(crate) struct Hangs {
     site: Cell<Option<u64>>,
     /// Whether its ordering depends on the value that it reads.
     pub conditional: bool,
-    /// What a model found out about the event, in its two variants.
-    pub memo: [OnceCell<Words>; 2],
+    /// What a model found out about the order of the event with earlier ones of its thread, in its two variants.
+    pub local_order: [OnceCell<Words>; 2],
     /// The thread with its dependencies, if it is usually run without.
     state: Option<ThreadState>,
 }
@@ -71,10 +71,10 @@ impl Hangs {
     }
 }
 
-impl Known {
+impl Facts {
     /// Of a thread that has come to its next event; afterwards it has dependencies only if they are always tracked.
-    pub fn new(interp: &Interpreter<'_>, tracking: Tracking, state: &mut ThreadState) -> Known {
-        let known = Known::default();
+    pub fn new(interp: &Interpreter<'_>, tracking: Tracking, state: &mut ThreadState) -> Facts {
+        let known = Facts::default();
         if let Some(tracked) = state.tracked() {
             let mut hangs = Hangs::new(interp, state, tracked);
             if tracking == Tracking::Asked {
@@ -89,7 +89,7 @@ impl Known {
     /// About how many bytes it has, itself included, but for what is always there.
     pub fn bytes(&self) -> usize {
         let state = self.hangs.get().and_then(|hangs| hangs.state.as_ref());
-        size_of::<Known>()
+        size_of::<Facts>()
             + state.map_or(0, |state| size_of::<Hangs>() + state.heap_bytes())
             + self.below.get().map_or(0, |_| size_of::<Below>())
     }
@@ -100,7 +100,7 @@ impl History<'_> {
     /// What the next event of the thread hangs on.
     #[inline]
     pub fn hangs(&self, tag: Tag) -> &Hangs {
-        match self.known(tag).hangs.get() {
+        match self.facts(tag).hangs.get() {
             Some(hangs) => hangs,
             None => self.find_hangs(tag),
         }
@@ -109,13 +109,13 @@ impl History<'_> {
     /// What is ordered before the event that led to a node.
     #[inline]
     pub fn order(&self, tag: Tag, find: impl FnOnce() -> Box<[u32]>) -> &[u32] {
-        self.known(tag).order.get_or_init(find)
+        self.facts(tag).order.get_or_init(find)
     }
 
     /// What is below the event that led to a node.
     #[inline]
     pub fn below(&self, tag: Tag) -> &OnceCell<Box<Below>> {
-        &self.known(tag).below
+        &self.facts(tag).below
     }
 
     /// Tells the next event of the thread from all others of it.
@@ -140,7 +140,7 @@ impl History<'_> {
     fn find_hangs(&self, tag: Tag) -> &Hangs {
         let mut path = Vec::new();
         let mut at = tag;
-        while self.known(at).hangs.get().is_none() {
+        while self.facts(at).hangs.get().is_none() {
             let (parent, answer) =
                 self.parent(at).unwrap_or_else(|| unreachable!("known of every beginning"));
             path.push((at, answer));
@@ -148,7 +148,7 @@ impl History<'_> {
         }
         let interp = self.interp.track_dependencies(true);
         for (next, answer) in path.into_iter().rev() {
-            let before = self.known(at).hangs.get().and_then(|hangs| hangs.state.as_ref());
+            let before = self.facts(at).hangs.get().and_then(|hangs| hangs.state.as_ref());
             let mut state = before.unwrap_or_else(|| unreachable!("it was run before")).clone();
             interp.deliver(&mut state, answer);
             if let Step::Fault(fault) = interp.run(&mut state)
@@ -156,11 +156,11 @@ impl History<'_> {
             {
                 self.refused.set(true);
             }
-            let known = Known::new(&interp, Tracking::Asked, &mut state);
+            let known = Facts::new(&interp, Tracking::Asked, &mut state);
             self.size.set(self.size.get() + known.bytes());
-            self.known(next).hangs.get_or_init(|| known.hangs.into_inner().unwrap_or_default());
+            self.facts(next).hangs.get_or_init(|| known.hangs.into_inner().unwrap_or_default());
             at = next;
         }
-        self.known(tag).hangs.get().unwrap_or_else(|| unreachable!("the last of them"))
+        self.facts(tag).hangs.get().unwrap_or_else(|| unreachable!("the last of them"))
     }
 }

@@ -1,0 +1,42 @@
+//! Kinds of labels, for matches without a catch-all: a new label is a compile error in every checker.
+
+use porf_event::Label;
+use porf_graph::{Ev, Event, ExecutionGraph};
+
+/// Labels that no model orders or is ordered by.
+macro_rules! silent {
+    () => {
+        Label::Init
+            | Label::End
+            | Label::Alloc { .. }
+            | Label::Free { .. }
+            | Label::Choice { .. }
+            | Label::Block { .. }
+    };
+}
+
+/// Labels that are no reads or writes.
+macro_rules! no_access {
+    () => {
+        silent!() | Label::Fence { .. } | Label::Create { .. } | Label::Join { .. }
+    };
+}
+
+pub(crate) use {no_access, silent};
+
+/// Whether an event is no open choice of the program, or has its first value.
+#[inline]
+pub(crate) fn has_first_value(event: &Event) -> bool {
+    !matches!(event.label, Label::Choice { chosen, .. } if chosen != 0)
+}
+
+/// The place in co of a write, or of what a read takes its value from.
+#[inline]
+pub(crate) fn place(graph: &ExecutionGraph, event: Ev) -> Option<u32> {
+    let this = graph.event(event);
+    match this.label {
+        Label::Read { .. } => Some(graph.event(this.rf).co),
+        Label::Write { .. } => Some(this.co),
+        no_access!() => None,
+    }
+}
