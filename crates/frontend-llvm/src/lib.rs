@@ -11,17 +11,17 @@
 //! Limits: docs/limits.md. Cost: loading libLLVM some 20 ms, translation a few microseconds per
 //! instruction.
 
-mod api;
 mod compile;
 mod library;
-mod module;
+mod llvm;
+
 mod runtime;
 mod translate;
 
-pub use api::version;
 pub use compile::{compile, find_clang, include_directory};
+pub use llvm::version;
 
-use module::Module;
+use llvm::Module;
 use porf_ir::Program;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,10 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
         module.link(part.name, &part.compile(options)?)?;
     }
     module.verify(&name)?;
+    if module.data_layout().starts_with('E') {
+        let target = module.target();
+        return Err(Error::Unsupported(format!("{name} is compiled for {target}, a big-endian target")));
+    }
     if module.function(&options.entry).is_none_or(|entry| entry.is_declaration()) {
         return Err(Error::NoEntry(options.entry.clone()));
     }

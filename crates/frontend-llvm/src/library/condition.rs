@@ -9,14 +9,30 @@
 //! Limits: threads 0 to 31 may wait. A waiter wakes by itself only if it has a timeout.
 
 use super::asm::Asm;
-use super::thread::{mutex_lock, mutex_unlock};
+use super::mutex::{mutex_lock, mutex_unlock};
+use super::table::{KEEPS, Row, USES, row, zero};
 use crate::translate::Translator;
 use porf_event::{BlockReason, ReadMode, RmwKind, WriteMode};
 use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, RmwOp};
 
 const ETIMEDOUT: u64 = 110;
+/// `thrd_timedout`.
+const C11_TIMED_OUT: u64 = 4;
 /// The most threads: each has one bit of either half.
 const THREADS: u64 = 32;
+
+pub const FUNCTIONS: &[Row] = &[
+    row(&["pthread_cond_init", "cnd_init"], KEEPS, |c| c.routine(init, &[c.arg(0)])),
+    row(&["pthread_cond_signal", "cnd_signal"], KEEPS, |c| c.same(signal)),
+    row(&["pthread_cond_broadcast", "cnd_broadcast"], KEEPS, |c| c.same(broadcast)),
+    row(&["pthread_cond_wait", "cnd_wait"], KEEPS, |c| c.same(|tr| wait(tr, 0))),
+    row(&["pthread_cond_timedwait", "pthread_cond_clockwait"], KEEPS, |c| {
+        c.routine(|tr| wait(tr, ETIMEDOUT), &[c.arg(0), c.arg(1)])
+    }),
+    row(&["cnd_timedwait"], KEEPS, |c| c.routine(|tr| wait(tr, C11_TIMED_OUT), &[c.arg(0), c.arg(1)])),
+    row(&["pthread_cond_destroy", "cnd_destroy"], KEEPS, zero),
+    row(&["pthread_condattr_init", "pthread_condattr_destroy"], USES, zero),
+];
 
 pub fn init(tr: &mut Translator<'_>) -> FunctionId {
     tr.routine("cond_init", |_| {
@@ -95,10 +111,6 @@ pub fn wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
         a.give(0);
         a.finish()
     })
-}
-
-pub fn timed_out(c11: bool) -> u64 {
-    if c11 { 4 } else { ETIMEDOUT }
 }
 
 /// What is there, and who waits and is not woken yet; returns where that is nobody.

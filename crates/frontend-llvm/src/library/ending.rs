@@ -6,10 +6,30 @@
 //! not go on, and whoever waits for it does not either; the others are not stopped.
 
 use super::asm::Asm;
-use super::thread;
+use super::specific;
+use super::table::{KEEPS, Row, USES, row, zero};
 use crate::translate::Translator;
 use porf_event::{BlockReason, ReadMode, WriteMode};
 use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand};
+
+pub const FUNCTIONS: &[Row] = &[
+    row(&["__assert_fail"], USES, |c| {
+        let text = c.body.tr.text_at(c.arg(0)).unwrap_or_else(|| "assertion".to_string());
+        c.body.fail(FaultKind::Assertion, &format!("assertion `{text}` fails"));
+        zero(c)
+    }),
+    row(&["abort"], KEEPS, |c| {
+        c.body.fail(FaultKind::Abort, "the program aborts");
+        zero(c)
+    }),
+    row(&["exit"], KEEPS, |c| c.routine(|tr| exit(tr, true), &[])),
+    row(&["_exit", "_Exit", "quick_exit"], KEEPS, |c| c.routine(|tr| exit(tr, false), &[])),
+    row(&["atexit"], KEEPS, |c| c.routine(at_exit, &[c.arg(0), Operand::Const(0), Operand::Const(0)])),
+    row(&["__cxa_atexit"], KEEPS, |c| c.routine(at_exit, &[c.arg(0), c.arg(1), Operand::Const(1)])),
+    row(&["__cxa_thread_atexit"], KEEPS, |c| {
+        c.routine(at_thread_exit, &[c.arg(0), c.arg(1), Operand::Const(1)])
+    }),
+];
 
 /// How many handlers there may be, of the program and of each thread.
 const HANDLERS: u64 = 64;
@@ -31,13 +51,13 @@ enum Place {
 }
 
 /// `add(function, argument, takes)`: `atexit` and `__cxa_atexit`.
-pub fn at_exit(tr: &mut Translator<'_>) -> FunctionId {
+fn at_exit(tr: &mut Translator<'_>) -> FunctionId {
     let place = program_place(tr);
     add(tr, place)
 }
 
 /// `add(function, argument, takes)`: `__cxa_thread_atexit`.
-pub fn at_thread_exit(tr: &mut Translator<'_>) -> FunctionId {
+fn at_thread_exit(tr: &mut Translator<'_>) -> FunctionId {
     add(tr, Place::Thread)
 }
 
@@ -66,7 +86,7 @@ pub fn program_end(tr: &mut Translator<'_>) -> Option<FunctionId> {
 /// What the other threads do at their end, with their result; `None` if there is nothing.
 pub fn thread_end(tr: &mut Translator<'_>) -> Option<FunctionId> {
     let objects = uses(tr, &["__cxa_thread_atexit"]).then(|| run(tr, Place::Thread));
-    let specific = uses(tr, &["pthread_key_create", "tss_create"]).then(|| thread::destroy_specific(tr));
+    let specific = uses(tr, &["pthread_key_create", "tss_create"]).then(|| specific::destroy_specific(tr));
     if objects.is_none() && specific.is_none() {
         return None;
     }
@@ -82,7 +102,7 @@ pub fn thread_end(tr: &mut Translator<'_>) -> Option<FunctionId> {
 }
 
 /// `exit`, and `_exit`, which runs no handlers.
-pub fn exit(tr: &mut Translator<'_>, handlers: bool) -> FunctionId {
+fn exit(tr: &mut Translator<'_>, handlers: bool) -> FunctionId {
     let end = if handlers { program_end(tr) } else { None };
     let name = if handlers { "exit" } else { "_exit" };
     tr.routine(name, |_| {

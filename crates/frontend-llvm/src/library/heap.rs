@@ -5,22 +5,66 @@
 //! `realloc` always moves.
 
 use super::asm::Asm;
-use super::{constant, invoke, memory};
-use crate::translate::types::Unsupported;
+use super::table::{Call, KEEPS, Lowered, Row, USES, invoke, row, zero};
+use super::{constant, memory};
 use crate::translate::{Body, Translator};
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, layout};
+use porf_ir::{AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, Width, layout};
 
 /// The largest alignment; what is not known before the program runs gets it.
 const MAX_ALIGN: u64 = 4096;
 
+pub const FUNCTIONS: &[Row] = &[
+    row(&["malloc", "_Znwm", "_Znam", "_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t"], KEEPS, |c| {
+        allocate(c.body, c.arg(0), Operand::Const(1), AllocKind::Heap)
+    }),
+    row(&["valloc"], KEEPS, |c| allocate(c.body, c.arg(0), Operand::Const(4096), AllocKind::Heap)),
+    row(&["calloc"], KEEPS, |c| {
+        let size = product(c, c.arg(0), c.arg(1));
+        allocate(c.body, size, Operand::Const(1), AllocKind::Zeroed)
+    }),
+    row(&["realloc"], KEEPS, |c| c.same(realloc)),
+    row(&["reallocarray"], KEEPS, |c| {
+        let size = product(c, c.arg(1), c.arg(2));
+        c.routine(realloc, &[c.arg(0), size])
+    }),
+    row(&["aligned_alloc", "memalign"], KEEPS, |c| allocate(c.body, c.arg(1), c.arg(0), AllocKind::Heap)),
+    row(&["_ZnwmSt11align_val_t", "_ZnamSt11align_val_t"], KEEPS, |c| {
+        allocate(c.body, c.arg(0), c.arg(1), AllocKind::Heap)
+    }),
+    row(&["posix_memalign"], USES, |c| {
+        let value = allocate(c.body, c.arg(2), c.arg(1), AllocKind::Heap)?[0];
+        c.push(Instr::Store { address: c.arg(0), value, size: 8, mode: WriteMode::Plain });
+        zero(c)
+    }),
+    row(&["strdup", "__strdup"], KEEPS, |c| c.same(strdup)),
+    row(
+        &[
+            "free",
+            "_ZdlPv",
+            "_ZdaPv",
+            "_ZdlPvm",
+            "_ZdaPvm",
+            "_ZdlPvSt11align_val_t",
+            "_ZdlPvmSt11align_val_t",
+            "_ZdaPvSt11align_val_t",
+            "_ZdaPvmSt11align_val_t",
+            "__VERIFIER_hp_free",
+        ],
+        KEEPS,
+        |c| {
+            c.push(Instr::Free { address: c.arg(0), kind: AllocKind::Heap });
+            zero(c)
+        },
+    ),
+];
+
+fn product(c: &mut Call<'_, '_, '_>, count: Operand, size: Operand) -> Operand {
+    c.body.bin(BinOp::Mul, Width::W64, count, size)
+}
+
 /// A new object.
-pub fn allocate(
-    body: &mut Body<'_, '_>,
-    size: Operand,
-    align: Operand,
-    kind: AllocKind,
-) -> Result<Vec<Operand>, Unsupported> {
+fn allocate(body: &mut Body<'_, '_>, size: Operand, align: Operand, kind: AllocKind) -> Lowered {
     let align = match constant(align) {
         Some(align) if align > MAX_ALIGN => return Err(format!("an alignment of {align} bytes")),
         Some(align) => align.max(1),

@@ -1,9 +1,36 @@
 //! `<string.h>` and the copying of shared memory.
 
 use super::asm::Asm;
+use super::table::{KEEPS, RETURNS, Row, USES, row};
 use crate::translate::Translator;
 use porf_event::{ReadMode, WriteMode};
 use porf_ir::{BinOp, CmpOp, FunctionId, Instr, Operand, Width};
+
+const NO_LIMIT: Operand = Operand::Const(u64::MAX);
+
+pub const FUNCTIONS: &[Row] = &[
+    row(&["memcpy", "memmove", "__memcpy_chk"], RETURNS, |c| {
+        c.body.copy(c.arg(0), c.arg(1), c.arg(2), &[], 8)?;
+        Ok(vec![c.arg(0)])
+    }),
+    row(&["memset", "__memset_chk"], RETURNS, |c| {
+        c.body.fill(c.arg(0), c.arg(1), c.arg(2), &[], 8)?;
+        Ok(vec![c.arg(0)])
+    }),
+    row(&["strlen"], USES, |c| c.same(strlen)),
+    row(&["strcmp"], USES, |c| c.routine(|tr| compare(tr, true), &[c.arg(0), c.arg(1), NO_LIMIT])),
+    row(&["strncmp"], USES, |c| c.same(|tr| compare(tr, true))),
+    row(&["memcmp"], USES, |c| c.same(|tr| compare(tr, false))),
+    row(&["bcmp"], KEEPS, |c| c.same(|tr| compare(tr, false))),
+    row(&["strcpy"], RETURNS, |c| c.routine(strcpy, &[c.arg(0), c.arg(1), NO_LIMIT])),
+    row(&["strcat"], RETURNS, |c| {
+        let length = c.routine(strlen, &[c.arg(0)])?[0];
+        let end = c.body.bin(BinOp::Add, Width::W64, c.arg(0), length);
+        c.routine(strcpy, &[end, c.arg(1), NO_LIMIT])?;
+        Ok(vec![c.arg(0)])
+    }),
+    row(&["strchr"], RETURNS, |c| c.same(strchr)),
+];
 
 /// `memmove` for lengths that are not known: words of 8 bytes, then bytes.
 pub fn move_bytes(tr: &mut Translator<'_>) -> FunctionId {

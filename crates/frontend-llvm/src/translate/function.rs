@@ -3,7 +3,7 @@
 use super::types::{self, Unsupported};
 use super::{Translator, types::Word};
 use crate::library;
-use crate::module::{Block, Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::{Block, Opcode, TypeKind, Value, ValueKind};
 use porf_ir::{FaultKind, Function, FunctionBuilder, Instr, Label, Operand, Reg, Span, Width};
 use std::collections::{HashMap, HashSet};
 

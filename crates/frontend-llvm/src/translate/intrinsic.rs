@@ -2,7 +2,8 @@
 
 use super::function::Body;
 use super::types::{self, Unsupported};
-use crate::module::{Opcode, TypeKind, Value};
+use crate::library::Treatment;
+use crate::llvm::{Opcode, TypeKind, Value};
 use porf_event::{ReadMode, WriteMode};
 use porf_ir::{BinOp, FaultKind, FloatOp, Instr, IntOp, MathOp, Operand, Precision, Width};
 
@@ -217,6 +218,16 @@ impl<'m> Body<'_, 'm> {
             TypeKind::Double => Ok(Precision::Double),
             _ => Err(format!("floating-point type {}", i.ty().print())),
         }
+    }
+}
+
+/// What an intrinsic does with its pointer arguments.
+pub fn treatment(name: &str) -> Treatment {
+    match name.split('.').nth(1).unwrap_or("") {
+        "memcpy" | "memmove" | "memset" | "lifetime" | "dbg" | "va_start" | "va_end" | "va_copy"
+        | "assume" | "objectsize" | "invariant" | "prefetch" | "is" => Treatment::Uses,
+        "launder" | "strip" | "expect" | "threadlocal" | "ptr" => Treatment::Returns,
+        _ => Treatment::Keeps,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::function::Body;
 use super::moves;
 use super::types::{self, Unsupported, Word};
-use crate::module::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
+use crate::llvm::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_ir::{AllocKind, BinOp, CmpOp, Instr, Operand, Reg, RmwOp, Width};
 

@@ -12,7 +12,7 @@ pub mod types;
 
 use crate::Error;
 use crate::library;
-use crate::module::{Module, Value, ValueKind};
+use crate::llvm::{Module, Value, ValueKind};
 use escape::Escapes;
 pub use function::Body;
 pub use intrinsic::float_operation;

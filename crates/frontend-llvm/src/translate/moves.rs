@@ -5,7 +5,7 @@
 //! value goes to nothing but stores, and calls and returns that need not have a defined value
 //! (those without `noundef`), on its way only put together or taken apart.
 
-use crate::module::{Opcode, Value};
+use crate::llvm::{Opcode, Value};
 
 pub fn only_moves(load: Value<'_>) -> bool {
     let mut seen = vec![load];

@@ -1,0 +1,107 @@
+//! Barriers, semaphores, and what runs once.
+
+use super::asm::Asm;
+use super::mutex::{count, wait_or};
+use super::table::{KEEPS, Row, row, zero};
+use crate::translate::Translator;
+use porf_event::{BlockReason, ReadMode, WriteMode};
+use porf_ir::{BinOp, CmpOp, FunctionId, Instr, Operand, RmwOp};
+
+pub const FUNCTIONS: &[Row] = &[
+    row(&["pthread_barrier_init"], KEEPS, |c| c.routine(barrier_init, &[c.arg(0), c.arg(2)])),
+    row(&["pthread_barrier_wait"], KEEPS, |c| c.same(barrier_wait)),
+    row(&["pthread_barrier_destroy", "sem_destroy"], KEEPS, zero),
+    row(&["pthread_once", "call_once"], KEEPS, |c| c.same(once)),
+    row(&["sem_init"], KEEPS, |c| {
+        c.push(Instr::Store { address: c.arg(0), value: c.arg(2), size: 4, mode: WriteMode::Plain });
+        zero(c)
+    }),
+    row(&["sem_wait"], KEEPS, |c| c.same(|tr| semaphore_wait(tr, true))),
+    row(&["sem_trywait"], KEEPS, |c| c.same(|tr| semaphore_wait(tr, false))),
+    row(&["sem_post"], KEEPS, |c| c.same(semaphore_post)),
+    row(&["sem_getvalue"], KEEPS, |c| {
+        let dst = c.body.b.register("");
+        c.push(Instr::Load { dst, address: c.arg(0), size: 4, mode: ReadMode::Relaxed });
+        c.push(Instr::Store { address: c.arg(1), value: dst.into(), size: 4, mode: WriteMode::Plain });
+        zero(c)
+    }),
+];
+
+/// The number of threads at the address, how many came so far 4 bytes behind it.
+pub fn barrier_init(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("barrier_init", |_| {
+        let mut a = Asm::new("barrier_init", &["barrier", "count"]);
+        let (barrier, count) = (a.param(0), a.param(1));
+        a.store(barrier, count, 4, WriteMode::Plain);
+        let arrived = a.add(barrier, 4);
+        a.store(arrived, 0, 4, WriteMode::Plain);
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn barrier_wait(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("barrier_wait", |_| {
+        let mut a = Asm::new("barrier_wait", &["barrier"]);
+        let barrier = a.param(0);
+        let count = a.load(barrier, 4, ReadMode::Plain);
+        let arrived = a.add(barrier, 4);
+        let before = a.fetch(RmwOp::Add, arrived, 1, (ReadMode::Acquire, WriteMode::Release));
+        let now = a.add(before, 1);
+        let rest = a.bin(BinOp::URem, now, count);
+        // The last one gets PTHREAD_BARRIER_SERIAL_THREAD.
+        a.unless(rest, |a| a.give(0xffff_ffff));
+        let round = a.bin(BinOp::UDiv, before, count);
+        let seen = a.load(arrived, 4, ReadMode::Acquire);
+        let seen = a.bin(BinOp::UDiv, seen, count);
+        let same = a.cmp(CmpOp::Eq, seen, round);
+        a.when(same, |a| a.block(BlockReason::Spin));
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// 0 not yet, 1 under way, 2 done.
+pub fn once(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("once", |_| {
+        let mut a = Asm::new("once", &["control", "routine"]);
+        let (control, pointer) = (a.param(0), a.param(1));
+        let old = a.cas(control, Operand::Const(0), 1);
+        a.unless(old, |a| {
+            a.b.push(Instr::CallPointer { pointer, args: [].into(), dst: None });
+            a.store(control, 2, 4, WriteMode::Release);
+            a.give(0);
+        });
+        let done = a.cmp(CmpOp::Eq, old, 2);
+        a.when(done, |a| a.give(0));
+        let now = a.load(control, 4, ReadMode::Acquire);
+        let done = a.cmp(CmpOp::Eq, now, 2);
+        a.unless(done, |a| a.block(BlockReason::Spin));
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn semaphore_wait(tr: &mut Translator<'_>, waits: bool) -> FunctionId {
+    let name = if waits { "sem_wait" } else { "sem_trywait" };
+    tr.routine(name, |_| {
+        let mut a = Asm::new(name, &["semaphore"]);
+        let semaphore = a.param(0);
+        let before = a.load(semaphore, 4, ReadMode::Relaxed);
+        a.unless(before, |a| wait_or(a, waits, 0xffff_ffff));
+        let less = a.bin(BinOp::Sub, before, 1);
+        count(&mut a, semaphore, before, less);
+        a.give(0);
+        a.finish()
+    })
+}
+
+pub fn semaphore_post(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("sem_post", |_| {
+        let mut a = Asm::new("sem_post", &["semaphore"]);
+        let semaphore = a.param(0);
+        a.fetch(RmwOp::Add, semaphore, 1, (ReadMode::Acquire, WriteMode::Release));
+        a.give(0);
+        a.finish()
+    })
+}
