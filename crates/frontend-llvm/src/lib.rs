@@ -14,6 +14,7 @@
 mod compile;
 mod library;
 mod llvm;
+mod promote;
 
 mod runtime;
 mod translate;
@@ -80,6 +81,11 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     for part in runtime::needed(&module) {
         module.link(part.name, &part.compile(options)?)?;
     }
+    // They are whole only after passes that we do not run, and LLVM's verifier says so at length.
+    let is_coroutine = |function: &llvm::Value<'_>| function.name().starts_with("llvm.coro.");
+    if module.functions().any(|function| is_coroutine(&function)) {
+        return Err(Error::Unsupported(format!("{name}: coroutines are not supported")));
+    }
     module.verify(&name)?;
     if module.data_layout().starts_with('E') {
         let target = module.target();
@@ -88,6 +94,8 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     if module.function(&options.entry).is_none_or(|entry| entry.is_declaration()) {
         return Err(Error::NoEntry(options.entry.clone()));
     }
+    let kept = promote::kept(&module);
+    module.keep_in_memory(library::KEEPER, &kept);
     module.run_passes(&format!("internalize<preserve-gv={}>,globaldce,function(sroa)", options.entry))?;
     let program = translate::program(&module, &name, &options.entry, options.spurious)?;
     porf_ir::validate(&program).map_err(|malformed| Error::Unsupported(malformed.0))?;

@@ -13,6 +13,8 @@
 //! Cost: a few nanoseconds per silent instruction; no allocation while a thread has at most
 //! 16 registers and tracking is off.
 
+#![forbid(unsafe_code)]
+
 mod alone;
 mod fault;
 mod format;

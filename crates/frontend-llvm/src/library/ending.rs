@@ -1,9 +1,10 @@
 //! What happens when threads and the program end: `atexit`, destructors of static objects, of
 //! thread-local objects and of thread-specific data.
 //!
-//! The first thread runs the handlers when `main` returns or it calls `exit`; a handler that is added
-//! last runs first. `exit` in another thread ends the process as far as that thread can tell: it does
-//! not go on, and whoever waits for it does not either; the others are not stopped.
+//! The thread that calls `exit`, or the first when `main` returns, runs the handlers; a handler that is
+//! added last runs first. Then the process is over: nobody else need go on, so that no thread that waits
+//! is a deadlock. Another thread than the first that calls `exit` does not go on, and whoever waits for it
+//! does not either.
 
 use super::asm::Asm;
 use super::specific;
@@ -109,11 +110,11 @@ fn exit(tr: &mut Translator<'_>, handlers: bool) -> FunctionId {
         let mut a = Asm::new(name, &[]);
         let dst = a.reg();
         a.b.push(Instr::ThreadSelf { dst });
-        a.when(dst.into(), |a| a.block(BlockReason::Assume));
         if let Some(end) = end {
             a.call(end, &[]);
         }
-        a.b.push(Instr::ExitThread { value: Operand::Const(0) });
+        a.when(dst.into(), |a| a.block(BlockReason::Assume));
+        a.b.push(Instr::ExitProcess);
         a.finish()
     })
 }
@@ -123,7 +124,7 @@ fn uses(tr: &Translator<'_>, names: &[&str]) -> bool {
 }
 
 fn program_place(tr: &Translator<'_>) -> Place {
-    match tr.only_first_calls(&["atexit", "__cxa_atexit"]) {
+    match tr.only_first_calls(&["atexit", "__cxa_atexit", "exit"]) {
         true => Place::First,
         false => Place::Shared,
     }

@@ -7,10 +7,14 @@
 use super::asm::Asm;
 use super::table::{Call, KEEPS, Lowered, Row, USES, invoke, row, zero};
 use super::{constant, memory};
+use crate::translate::types::Unsupported;
 use crate::translate::{Body, Translator};
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, Width, layout};
+use porf_ir::{
+    AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, IntOp, MathOp, Operand, Width, layout,
+};
 
+const EINVAL: u64 = 22;
 /// The largest alignment; what is not known before the program runs gets it.
 const MAX_ALIGN: u64 = 4096;
 
@@ -28,11 +32,19 @@ pub const FUNCTIONS: &[Row] = &[
         let size = product(c, c.arg(1), c.arg(2));
         c.routine(realloc, &[c.arg(0), size])
     }),
-    row(&["aligned_alloc", "memalign"], KEEPS, |c| allocate(c.body, c.arg(1), c.arg(0), AllocKind::Heap)),
+    row(&["memalign"], KEEPS, |c| allocate(c.body, c.arg(1), c.arg(0), AllocKind::Heap)),
+    // C17 7.22.3.1: an alignment that is none gives a null pointer.
+    row(&["aligned_alloc"], KEEPS, |c| match valid_alignment(c, c.arg(0), 1)? {
+        true => allocate(c.body, c.arg(1), c.arg(0), AllocKind::Heap),
+        false => zero(c),
+    }),
     row(&["_ZnwmSt11align_val_t", "_ZnamSt11align_val_t"], KEEPS, |c| {
         allocate(c.body, c.arg(0), c.arg(1), AllocKind::Heap)
     }),
     row(&["posix_memalign"], USES, |c| {
+        if !valid_alignment(c, c.arg(1), 8)? {
+            return Ok(vec![Operand::Const(EINVAL)]);
+        }
         let value = allocate(c.body, c.arg(2), c.arg(1), AllocKind::Heap)?[0];
         c.push(Instr::Store { address: c.arg(0), value, size: 8, mode: WriteMode::Plain });
         zero(c)
@@ -59,8 +71,26 @@ pub const FUNCTIONS: &[Row] = &[
     ),
 ];
 
+/// The size of an array; one that no object has where the product is too large.
 fn product(c: &mut Call<'_, '_, '_>, count: Operand, size: Operand) -> Operand {
-    c.body.bin(BinOp::Mul, Width::W64, count, size)
+    let exact = constant(count).zip(constant(size)).and_then(|(count, size)| count.checked_mul(size));
+    if let Some(exact) = exact {
+        return Operand::Const(exact);
+    }
+    let size_of_all = c.body.bin(BinOp::Mul, Width::W64, count, size);
+    let (overflows, dst) = (c.body.b.register(""), c.body.b.register(""));
+    let op = MathOp::Integer(IntOp::UMulOverflows, Width::W64);
+    c.push(Instr::Math { dst: overflows, op, a: count, b: size });
+    c.push(Instr::Select { dst, cond: overflows.into(), a: Operand::Const(u64::MAX), b: size_of_all });
+    dst.into()
+}
+
+/// Whether an alignment is a power of two, and at least `least`.
+fn valid_alignment(c: &mut Call<'_, '_, '_>, align: Operand, least: u64) -> Result<bool, Unsupported> {
+    match constant(align) {
+        Some(align) => Ok(align.is_power_of_two() && align >= least),
+        None => Err(format!("{} with an alignment that is no constant", c.name)),
+    }
 }
 
 /// A new object.
@@ -96,6 +126,7 @@ pub fn realloc(tr: &mut Translator<'_>) -> FunctionId {
             let cell = size_cell(a, object);
             let before = a.load(cell, 8, ReadMode::Plain);
             let new = a.call(allocate, &[size]);
+            a.unless(new, |a| a.give(0));
             let grows = a.cmp(CmpOp::Ult, before, size);
             let length = a.reg();
             a.b.push(Instr::Select { dst: length, cond: grows, a: before, b: size });
@@ -142,8 +173,10 @@ fn sized(tr: &mut Translator<'_>, align: u64, kind: AllocKind) -> FunctionId {
         let size = a.param(0);
         let dst = a.reg();
         a.b.push(Instr::Alloc { dst, size, align, kind });
-        let cell = size_cell(&mut a, dst.into());
-        a.store(cell, size, 8, WriteMode::Plain);
+        a.when(dst.into(), |a| {
+            let cell = size_cell(a, dst.into());
+            a.store(cell, size, 8, WriteMode::Plain);
+        });
         a.give(dst);
         a.finish()
     })

@@ -18,6 +18,7 @@ pub const FUNCTIONS: &[Row] = &[
         Ok(vec![c.arg(0)])
     }),
     row(&["strlen"], USES, |c| c.same(strlen)),
+    row(&["strnlen"], USES, |c| c.same(strnlen)),
     row(&["strcmp"], USES, |c| c.routine(|tr| compare(tr, true), &[c.arg(0), c.arg(1), NO_LIMIT])),
     row(&["strncmp"], USES, |c| c.same(|tr| compare(tr, true))),
     row(&["memcmp"], USES, |c| c.same(|tr| compare(tr, false))),
@@ -93,6 +94,25 @@ pub fn strlen(tr: &mut Translator<'_>) -> FunctionId {
         let text = a.param(0);
         let end = a.steps(text, 1, |a, at| a.load(at, 1, ReadMode::Plain), |_, _| {});
         let length = a.bin(BinOp::Sub, end, text);
+        a.give(length);
+        a.finish()
+    })
+}
+
+pub fn strnlen(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("strnlen", |_| {
+        let mut a = Asm::new("strnlen", &["text", "limit"]);
+        let (text, limit) = (a.param(0), a.param(1));
+        let length = a.steps(
+            0,
+            1,
+            |a, at| a.cmp(CmpOp::Ult, at, limit),
+            |a, at| {
+                let address = a.bin(BinOp::Add, text, at);
+                let byte = a.load(address, 1, ReadMode::Plain);
+                a.unless(byte, |a| a.give(at));
+            },
+        );
         a.give(length);
         a.finish()
     })

@@ -29,6 +29,10 @@ use porf_ir::Operand;
 pub use table::{Lowered, Treatment};
 use table::{Row, find};
 
+/// What gets the address of a variable that must stay in memory, and does nothing with it: see
+/// [`crate::promote`].
+pub const KEEPER: &std::ffi::CStr = c"__porf_keep";
+
 /// The tables of all families; among patterns the first that fits is taken.
 const FAMILIES: &[&[Row]] = &[
     heap::FUNCTIONS,

@@ -1,26 +1,34 @@
 //! What verifiers offer to the programs they check.
 
 use super::constant;
-use super::table::{Call, KEEPS, Lowered, Row, nothing, row};
-use porf_event::{BlockReason, FenceMode};
-use porf_ir::{FaultKind, Instr, Operand};
+use super::table::{Call, KEEPS, Lowered, Row, USES, nothing, row};
+use porf_event::FenceMode;
+use porf_ir::{FaultKind, Instr, Operand, Reg};
 
 pub const FUNCTIONS: &[Row] = &[
     row(&["__VERIFIER_assume", "assume_abort_if_not"], KEEPS, |c| {
         c.push(Instr::Assume { cond: c.arg(0) });
         nothing(c)
     }),
-    // The bodies of spin loops that a program marks: the mark carries the condition to leave.
+    // The bodies of spin loops that a program marks. The end carries the condition to leave: where that
+    // does not hold, an iteration that changed nothing waits for one of its reads to change.
+    row(&["__VERIFIER_spin_start"], KEEPS, |c| {
+        let (effects, memory) = spin(c);
+        c.push(Instr::Move { dst: effects, src: Operand::Const(u64::MAX) });
+        c.push(Instr::LoopHead { effects, memory, variables: [].into() });
+        nothing(c)
+    }),
     row(&["__VERIFIER_spin_end"], KEEPS, |c| {
+        let (effects, memory) = spin(c);
         let (cond, b) = (c.arg(0), &mut c.body.b);
         let (on, wait) = (b.label(), b.label());
         b.branch(cond, on, wait);
         b.bind(wait);
-        b.push(Instr::Block { reason: BlockReason::Spin });
+        b.push(Instr::LoopHead { effects, memory, variables: [].into() });
         b.bind(on);
         nothing(c)
     }),
-    row(&["__VERIFIER_loop_begin", "__VERIFIER_spin_start", "__VERIFIER_opt_begin"], KEEPS, nothing),
+    row(&["__VERIFIER_loop_begin", "__VERIFIER_opt_begin"], KEEPS, nothing),
     row(&["__VERIFIER_error", "reach_error"], KEEPS, |c| {
         c.body.fail(FaultKind::Assertion, &format!("{}() is reached", c.name));
         nothing(c)
@@ -49,6 +57,7 @@ pub const FUNCTIONS: &[Row] = &[
         Some(options @ 1..=0xffff) => choose(c, options as u32),
         _ => Err("porf_choose of a number that is no constant between 1 and 65535".to_string()),
     }),
+    row(&["__porf_keep"], USES, nothing),
     row(&["__sync_synchronize"], KEEPS, |c| {
         c.push(Instr::Fence { mode: FenceMode::SeqCst });
         nothing(c)
@@ -59,6 +68,12 @@ fn choose(c: &mut Call<'_, '_, '_>, options: u32) -> Lowered {
     let dst = c.body.b.register("choice");
     c.push(Instr::Nondet { dst, options });
     Ok(vec![dst.into()])
+}
+
+/// Where the function notes what was when an iteration began.
+fn spin(c: &mut Call<'_, '_, '_>) -> (Reg, Reg) {
+    let body = &mut *c.body;
+    *body.spin.get_or_insert_with(|| (body.b.register(""), body.b.register("")))
 }
 
 /// The lock of atomic sections.

@@ -103,6 +103,14 @@ functions! {
         fn LLVMDisposeMessage(*mut c_char);
         fn LLVMGetVersion(*mut c_uint, *mut c_uint, *mut c_uint);
         fn LLVMGetEnumAttributeKindForName(*const c_char, usize) -> c_uint;
+        fn LLVMVoidTypeInContext(Ptr) -> Ptr;
+        fn LLVMPointerTypeInContext(Ptr, c_uint) -> Ptr;
+        fn LLVMFunctionType(Ptr, *mut Ptr, c_uint, c_int) -> Ptr;
+        fn LLVMAddFunction(Ptr, *const c_char, Ptr) -> Ptr;
+        fn LLVMCreateBuilderInContext(Ptr) -> Ptr;
+        fn LLVMPositionBuilderBefore(Ptr, Ptr);
+        fn LLVMBuildCall2(Ptr, Ptr, Ptr, *mut Ptr, c_uint, *const c_char) -> Ptr;
+        fn LLVMDisposeBuilder(Ptr);
         fn LLVMGetDataLayoutStr(Ptr) -> *const c_char;
         fn LLVMGetTarget(Ptr) -> *const c_char;
     }

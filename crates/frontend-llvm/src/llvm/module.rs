@@ -5,6 +5,7 @@ use super::find::{api, llvm};
 use super::ty::Type;
 use super::value::Value;
 use crate::Error;
+use std::collections::HashSet;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::{NonNull, null_mut};
 
@@ -57,6 +58,8 @@ impl Module {
             let broken = (self.api.raw().LLVMVerifyModule)(self.pointer(), 2, &mut message) != 0;
             (broken, self.api.take(message))
         };
+        let first = reason.lines().next().unwrap_or("no reason given");
+        let reason = format!("LLVM's verifier rejects its code: {first}");
         if broken { Err(Error::Bitcode { file: name.to_string(), reason }) } else { Ok(()) }
     }
 
@@ -77,6 +80,41 @@ impl Module {
             let reason = CStr::from_ptr(message).to_string_lossy().into_owned();
             (raw.LLVMDisposeErrorMessage)(message);
             Err(Error::Library(reason))
+        }
+    }
+
+    /// Passes the addresses of local variables to a function of that name, so that no pass can turn them
+    /// into registers: the number of the function and of the instruction in it.
+    pub fn keep_in_memory(&mut self, keeper: &CStr, variables: &[(usize, usize)]) {
+        if variables.is_empty() {
+            return;
+        }
+        let wanted: HashSet<(usize, usize)> = variables.iter().copied().collect();
+        let mut places = Vec::new();
+        for (number, function) in self.functions().enumerate() {
+            let instructions = function.blocks().flat_map(|block| block.instructions());
+            for (at, instruction) in instructions.enumerate() {
+                if wanted.contains(&(number, at))
+                    && let Some(next) = llvm().LLVMGetNextInstruction(instruction)
+                {
+                    places.push((instruction.pointer(), next.pointer()));
+                }
+            }
+        }
+        let raw = self.api.raw();
+        // SAFETY: types and a function of this context; the builder stands before an instruction of the
+        // module, right behind the variable whose address the call takes.
+        unsafe {
+            let mut pointer = (raw.LLVMPointerTypeInContext)(self.context, 0);
+            let void = (raw.LLVMVoidTypeInContext)(self.context);
+            let ty = (raw.LLVMFunctionType)(void, &mut pointer, 1, 0);
+            let function = (raw.LLVMAddFunction)(self.pointer(), keeper.as_ptr(), ty);
+            let builder = (raw.LLVMCreateBuilderInContext)(self.context);
+            for (mut variable, next) in places {
+                (raw.LLVMPositionBuilderBefore)(builder, next);
+                (raw.LLVMBuildCall2)(builder, ty, function, &mut variable, 1, c"".as_ptr());
+            }
+            (raw.LLVMDisposeBuilder)(builder);
         }
     }
 

@@ -360,6 +360,10 @@ impl<'m> Value<'m> {
         self.is_instruction() && llvm().LLVMGetBasicBlockTerminator(self.block()) == Some(self)
     }
 
+    pub(super) fn pointer(self) -> *mut c_void {
+        self.0.as_ptr()
+    }
+
     /// Its kind as LLVM numbers it.
     fn number(self) -> i32 {
         llvm().LLVMGetValueKind(self)

@@ -5,9 +5,12 @@
 //! value goes to nothing but stores, and calls and returns that need not have a defined value
 //! (those without `noundef`), on its way only put together or taken apart.
 
-use crate::llvm::{Opcode, Value};
+use crate::llvm::{Opcode, TypeKind, Value};
 
 pub fn only_moves(load: Value<'_>) -> bool {
+    if is_scalar(load) {
+        return false;
+    }
     let mut seen = vec![load];
     let mut next = 0;
     while let Some(&value) = seen.get(next) {
@@ -35,6 +38,19 @@ pub fn only_moves(load: Value<'_>) -> bool {
         }
     }
     true
+}
+
+/// Whether a load is of a whole variable that is a number or pointer: C takes its value for that. Bytes may
+/// be anything.
+fn is_scalar(load: Value<'_>) -> bool {
+    let address = load.operand(0);
+    address.opcode() == Opcode::Alloca
+        && address.allocated_type() == load.ty()
+        && match load.ty().kind() {
+            TypeKind::Int(bits) => bits > 8,
+            TypeKind::Pointer | TypeKind::Float | TypeKind::Double => true,
+            _ => false,
+        }
 }
 
 /// Whether a call takes the value only as arguments that may be undefined.
