@@ -37,6 +37,8 @@ pub struct Options {
     pub entry: String,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// An overflow of a signed number is a trap.
+    pub overflow: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +62,13 @@ pub enum Error {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { flags: Vec::new(), clang: None, entry: "main".to_string(), spurious: false }
+        Options {
+            flags: Vec::new(),
+            clang: None,
+            entry: "main".to_string(),
+            spurious: false,
+            overflow: false,
+        }
     }
 }
 
@@ -74,22 +82,21 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     let mut inputs = files.iter();
     let first = inputs.next().ok_or_else(|| Error::NoEntry(options.entry.clone()))?;
     let name = first.display().to_string();
-    let mut module = Module::parse(&name, &compile(first, options)?)?;
+    let mut module = Module::parse(&name, &compiled(first, options)?)?;
     for file in inputs {
-        module.link(&file.display().to_string(), &compile(file, options)?)?;
+        module.link(&file.display().to_string(), &compiled(file, options)?)?;
     }
     for part in runtime::needed(&module) {
         module.link(part.name, &part.compile(options)?)?;
     }
-    // They are whole only after passes that we do not run, and LLVM's verifier says so at length.
-    let is_coroutine = |function: &llvm::Value<'_>| function.name().starts_with("llvm.coro.");
-    if module.functions().any(|function| is_coroutine(&function)) {
-        return Err(Error::Unsupported(format!("{name}: coroutines are not supported")));
-    }
     module.verify(&name)?;
-    if module.data_layout().starts_with('E') {
+    let layout = module.data_layout();
+    let (big, narrow) = (layout.starts_with('E'), layout.contains("-p:32:") || layout.contains("-p:16:"));
+    if big || narrow {
+        let what = if big { "big-endian" } else { "with addresses of less than 64 bits" };
         let target = module.target();
-        return Err(Error::Unsupported(format!("{name} is compiled for {target}, a big-endian target")));
+        let reason = format!("{name}: a target {what} ({target}) is not supported; compile for a 64-bit one");
+        return Err(Error::Unsupported(reason));
     }
     if module.function(&options.entry).is_none_or(|entry| entry.is_declaration()) {
         return Err(Error::NoEntry(options.entry.clone()));
@@ -100,4 +107,15 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     let program = translate::program(&module, &name, &options.entry, options.spurious)?;
     porf_ir::validate(&program).map_err(|malformed| Error::Unsupported(malformed.0))?;
     Ok(program)
+}
+
+/// The bitcode of a file. LLVM may end the process where it reads coroutines that another version wrote, and
+/// they are whole only after passes that we do not run: they are refused before.
+fn compiled(file: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+    const COROUTINE: &[u8] = b"llvm.coro.begin";
+    let bytes = compile(file, options)?;
+    if bytes.windows(COROUTINE.len()).any(|window| window == COROUTINE) {
+        return Err(Error::Unsupported(format!("{}: coroutines are not supported", file.display())));
+    }
+    Ok(bytes)
 }

@@ -32,10 +32,7 @@ pub fn kept(module: &Module) -> Vec<(usize, usize)> {
         }
         let instructions = function.blocks().flat_map(|block| block.instructions());
         kept.extend(
-            instructions
-                .enumerate()
-                .filter(|(_, value)| found.contains(value))
-                .map(|(at, _)| (number, at)),
+            instructions.enumerate().filter(|(_, value)| found.contains(value)).map(|(at, _)| (number, at)),
         );
     }
     kept
@@ -50,7 +47,11 @@ enum Effect {
     Move(usize),
     Write(usize, usize, usize),
     /// Copies from a variable to another.
-    Copy { to: Place, from: Place, length: usize },
+    Copy {
+        to: Place,
+        from: Place,
+        length: usize,
+    },
     Begin(usize),
     End(usize),
 }

@@ -6,7 +6,7 @@ use crate::run::{Interpreter, MAX_FRAMES, advance, finish, value};
 use crate::{FaultKind, Step, ThreadState, format};
 use porf_event::{BlockReason, DepSet, Value};
 use porf_ir::layout::{self, Region};
-use porf_ir::{HeldOp, Instr, Operand, Reg, Width};
+use porf_ir::{AllocKind, HeldOp, Instr, Operand, Reg, Width};
 use std::sync::Arc;
 
 /// Where an access goes.
@@ -174,13 +174,14 @@ impl<'p> Interpreter<'p> {
                 let (format, args) = (value(state, *format), value(state, *args));
                 self.format_local(state, *dst, format, args)
             }
-            Instr::Free { address, .. } => match value(state, *address) {
+            Instr::Free { address, kind } => match value(state, *address) {
                 0 => {
                     advance(state);
                     Ok(true)
                 }
                 address => match Region::of(address) {
-                    Some(Region::Heap | Region::Zeroed | Region::Stack) => Ok(false),
+                    Some(Region::Heap | Region::Zeroed) if *kind != AllocKind::Stack => Ok(false),
+                    Some(Region::Stack) if *kind == AllocKind::Stack => Ok(false),
                     _ => Err((FaultKind::BadFree, "free of an address that was not allocated".to_string())),
                 },
             },

@@ -85,6 +85,7 @@ fn replay(args: &Args, witness: &Value) -> Result<Vec<Shown>, String> {
         clang: None,
         entry: witness["entry"].as_str().unwrap_or("main").to_string(),
         spurious: witness["spurious"] == true,
+        ..llvm::Options::default()
     };
     let program = llvm::load(&files, &options).map_err(|error| error.to_string())?;
     let model = witness["model"].as_str().unwrap_or_default().parse()?;

@@ -10,9 +10,7 @@ use super::{constant, memory};
 use crate::translate::types::Unsupported;
 use crate::translate::{Body, Translator};
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{
-    AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, IntOp, MathOp, Operand, Width, layout,
-};
+use porf_ir::{AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, IntOp, MathOp, Operand, Width, layout};
 
 const EINVAL: u64 = 22;
 /// The largest alignment; what is not known before the program runs gets it.

@@ -1,7 +1,9 @@
 //! Read-write locks of pthreads: readers count up from 0, a writer is all ones.
 
 use super::asm::Asm;
-use super::mutex::{EBUSY, EDEADLK, ETIMEDOUT, cell_init, count, mutex_destroy, release, unless_destroyed, wait_or};
+use super::mutex::{
+    EBUSY, EDEADLK, ETIMEDOUT, cell_init, count, mutex_destroy, release, unless_destroyed, wait_or,
+};
 use super::table::{KEEPS, Row, USES, row, zero};
 use crate::translate::Translator;
 use porf_event::{ReadMode, WriteMode};

@@ -60,7 +60,8 @@ pub fn set_errno(tr: &mut Translator<'_>, a: &mut Asm, number: u64) {
 /// Where a wait ended by itself: it is as late as its deadline, a `struct timespec`, says.
 pub fn pass_until(c: &mut Call<'_, '_, '_>, ended: Operand, deadline: Operand) {
     let looks = |function: crate::llvm::Value<'_>| {
-        matches!(function.name(), "clock_gettime" | "gettimeofday") || function.name().ends_with("_clock3nowEv")
+        matches!(function.name(), "clock_gettime" | "gettimeofday")
+            || function.name().ends_with("_clock3nowEv")
     };
     if !c.body.tr.module.functions().any(looks) {
         return;

@@ -187,7 +187,10 @@ impl<'t, 'm> Body<'t, 'm> {
         let effects = found.effects;
         let mut changing: Vec<Reg> = Vec::new();
         let registers = |words: &Vec<Operand>| -> Vec<Reg> {
-            words.iter().filter_map(|word| if let Operand::Reg(reg) = word { Some(*reg) } else { None }).collect()
+            words
+                .iter()
+                .filter_map(|word| if let Operand::Reg(reg) = word { Some(*reg) } else { None })
+                .collect()
         };
         if found.irreducible {
             // What an iteration changes is not told by the phis of the head: anything computed so far.

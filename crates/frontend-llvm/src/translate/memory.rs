@@ -407,7 +407,8 @@ fn is_at_return(instruction: Value<'_>) -> bool {
         for i in &rest {
             match i.opcode() {
                 Opcode::Ret => return true,
-                Opcode::Load | Opcode::BitCast | Opcode::Br | Opcode::Phi => {}
+                Opcode::Load if i.operand(0).opcode() == Opcode::Alloca => {}
+                Opcode::BitCast | Opcode::Br | Opcode::Phi => {}
                 Opcode::Call if i.callee().kind() == ValueKind::Function => {
                     if !i.callee().name().starts_with("llvm.lifetime.end") {
                         return false;
@@ -472,7 +473,8 @@ fn users_types(address: Value<'_>) -> Vec<Type<'_>> {
         .collect()
 }
 
-fn gep_result(gep: Value<'_>) -> Option<Type<'_>> {
+/// What the result of a GEP points to.
+pub fn gep_result(gep: Value<'_>) -> Option<Type<'_>> {
     let mut ty = gep.gep_source_type();
     for at in 2..gep.operand_count() {
         ty = match ty.kind() {

@@ -53,6 +53,7 @@ pub fn load(args: &Args) -> Result<Input, String> {
         clang: args.clang.clone(),
         entry: args.entry.clone(),
         spurious: args.spurious,
+        ..llvm::Options::default()
     };
     let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let _guard = Guard::new(&names.join(", "));
