@@ -11,6 +11,8 @@
 //! Limits: docs/limits.md. Cost: loading libLLVM some 20 ms, translation a few microseconds per
 //! instruction.
 
+#![warn(missing_docs)]
+
 mod compile;
 mod library;
 mod llvm;
@@ -41,21 +43,43 @@ pub struct Options {
     pub overflow: bool,
 }
 
+/// Why a program could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// There is no libLLVM, or none that can be used.
     #[error("{0}")]
     Library(String),
+    /// There is no compiler.
     #[error("no clang found: install clang (14 or newer)")]
     NoClang,
     /// The compiler's own words.
     #[error("{file} does not compile\n{message}")]
-    Compile { file: String, message: String },
+    Compile {
+        /// What it compiled.
+        file: String,
+        /// What it said.
+        message: String,
+    },
+    /// LLVM cannot take a file.
     #[error("{file}: {reason}")]
-    Bitcode { file: String, reason: String },
+    Bitcode {
+        /// The file.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A file cannot be read or written.
     #[error("{file}: {source}")]
-    Io { file: String, source: std::io::Error },
+    Io {
+        /// The file.
+        file: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The function that the first thread runs is not there.
     #[error("the program has no function {0}")]
     NoEntry(String),
+    /// Something in the program that we cannot translate.
     #[error("{0}")]
     Unsupported(String),
 }
@@ -93,9 +117,11 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     let layout = module.data_layout();
     let (big, narrow) = (layout.starts_with('E'), layout.contains("-p:32:") || layout.contains("-p:16:"));
     if big || narrow {
-        let what = if big { "big-endian" } else { "with addresses of less than 64 bits" };
+        let what = if big { "that is big-endian" } else { "with addresses of less than 64 bits" };
         let target = module.target();
-        let reason = format!("{name}: a target {what} ({target}) is not supported; compile for a 64-bit one");
+        let reason = format!(
+            "{name}: a target {what} ({target}) is not supported; compile for a little-endian one with 64 bits"
+        );
         return Err(Error::Unsupported(reason));
     }
     if module.function(&options.entry).is_none_or(|entry| entry.is_declaration()) {

@@ -14,6 +14,7 @@
 //! 16 registers and tracking is off.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod alone;
 mod fault;

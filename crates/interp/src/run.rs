@@ -39,6 +39,7 @@ pub struct Interpreter<'p> {
 }
 
 impl<'p> Interpreter<'p> {
+    /// An interpreter without dependency tracking and without a bound on loops.
     pub fn new(program: &'p Program) -> Interpreter<'p> {
         Interpreter { program, track: false, unroll: None, c: program.image.is_some(), flat: None }
     }
@@ -67,6 +68,7 @@ impl<'p> Interpreter<'p> {
         self.flat.map(|flat| lock(flat).byte(self.program, address))
     }
 
+    /// The program that it runs.
     pub fn program(&self) -> &'p Program {
         self.program
     }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+/// A thread between two events: where it is, and what its registers and private memory hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadState {
     pub(crate) thread: ThreadId,

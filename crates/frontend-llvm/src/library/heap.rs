@@ -7,7 +7,6 @@
 use super::asm::Asm;
 use super::table::{Call, KEEPS, Lowered, Row, USES, invoke, row, zero};
 use super::{constant, memory};
-use crate::translate::types::Unsupported;
 use crate::translate::{Body, Translator};
 use porf_event::{ReadMode, WriteMode};
 use porf_ir::{AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, IntOp, MathOp, Operand, Width, layout};
@@ -32,20 +31,20 @@ pub const FUNCTIONS: &[Row] = &[
     }),
     row(&["memalign"], KEEPS, |c| allocate(c.body, c.arg(1), c.arg(0), AllocKind::Heap)),
     // C17 7.22.3.1: an alignment that is none gives a null pointer.
-    row(&["aligned_alloc"], KEEPS, |c| match valid_alignment(c, c.arg(0), 1)? {
-        true => allocate(c.body, c.arg(1), c.arg(0), AllocKind::Heap),
-        false => zero(c),
+    row(&["aligned_alloc"], KEEPS, |c| {
+        let (size, _) = size_if_aligned(c, c.arg(1), c.arg(0), 1);
+        allocate(c.body, size, c.arg(0), AllocKind::Heap)
     }),
     row(&["_ZnwmSt11align_val_t", "_ZnamSt11align_val_t"], KEEPS, |c| {
         allocate(c.body, c.arg(0), c.arg(1), AllocKind::Heap)
     }),
     row(&["posix_memalign"], USES, |c| {
-        if !valid_alignment(c, c.arg(1), 8)? {
-            return Ok(vec![Operand::Const(EINVAL)]);
-        }
-        let value = allocate(c.body, c.arg(2), c.arg(1), AllocKind::Heap)?[0];
+        let (size, valid) = size_if_aligned(c, c.arg(2), c.arg(1), 8);
+        let value = allocate(c.body, size, c.arg(1), AllocKind::Heap)?[0];
         c.push(Instr::Store { address: c.arg(0), value, size: 8, mode: WriteMode::Plain });
-        zero(c)
+        let dst = c.body.b.register("");
+        c.push(Instr::Select { dst, cond: valid, a: Operand::Const(0), b: Operand::Const(EINVAL) });
+        Ok(vec![dst.into()])
     }),
     row(&["strdup", "__strdup"], KEEPS, |c| c.same(strdup)),
     row(
@@ -83,12 +82,24 @@ fn product(c: &mut Call<'_, '_, '_>, count: Operand, size: Operand) -> Operand {
     dst.into()
 }
 
-/// Whether an alignment is a power of two, and at least `least`.
-fn valid_alignment(c: &mut Call<'_, '_, '_>, align: Operand, least: u64) -> Result<bool, Unsupported> {
-    match constant(align) {
-        Some(align) => Ok(align.is_power_of_two() && align >= least),
-        None => Err(format!("{} with an alignment that is no constant", c.name)),
-    }
+/// The size, or one that no object has where the alignment is no power of two or below `least`; and whether
+/// it is one.
+fn size_if_aligned(
+    c: &mut Call<'_, '_, '_>,
+    size: Operand,
+    align: Operand,
+    least: u64,
+) -> (Operand, Operand) {
+    let below = c.body.bin(BinOp::Sub, Width::W64, align, Operand::Const(1));
+    let rest = c.body.bin(BinOp::And, Width::W64, align, below);
+    let (single, large, valid) = (c.body.b.register(""), c.body.b.register(""), c.body.b.register(""));
+    let zero = Operand::Const(0);
+    c.push(Instr::Cmp { dst: single, op: CmpOp::Eq, width: Width::W64, a: rest, b: zero });
+    c.push(Instr::Cmp { dst: large, op: CmpOp::Ule, width: Width::W64, a: Operand::Const(least), b: align });
+    c.push(Instr::Select { dst: valid, cond: single.into(), a: large.into(), b: zero });
+    let dst = c.body.b.register("");
+    c.push(Instr::Select { dst, cond: valid.into(), a: size, b: Operand::Const(u64::MAX) });
+    (dst.into(), valid.into())
 }
 
 /// A new object.
