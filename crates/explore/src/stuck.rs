@@ -88,6 +88,8 @@ impl Execution<'_, '_> {
                 continue;
             }
             match &self.history.node(tag_of(self.graph, at)).next {
+                // The process is over: whoever still waits need not.
+                Next::Finished if self.state(thread).ends_process() => return None,
                 Next::Finished => {}
                 Next::Emit(Label::Join { .. }) => threads.push((thread, Waiting::Join, None)),
                 Next::Blocked(BlockReason::Lock) => {

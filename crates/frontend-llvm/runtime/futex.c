@@ -4,6 +4,9 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+_Bool __VERIFIER_nondet_bool(void);
+void __VERIFIER_assume(int);
+
 long syscall(long number, ...) {
     if (number != SYS_futex) {
         errno = ENOSYS;
@@ -14,8 +17,18 @@ long syscall(long number, ...) {
     int *word = va_arg(arguments, int *);
     int operation = va_arg(arguments, int) & FUTEX_CMD_MASK;
     int value = va_arg(arguments, int);
+    int waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+    void *deadline = waits ? va_arg(arguments, void *) : 0;
     va_end(arguments);
-    if (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET)
+    if (!waits)
+        return 0;
+    if (deadline) {
+        if (__VERIFIER_nondet_bool()) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
+        __VERIFIER_assume(__atomic_load_n(word, __ATOMIC_SEQ_CST) != value);
+    } else
         while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value) {
         }
     return 0;

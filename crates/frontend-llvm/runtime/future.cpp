@@ -9,9 +9,19 @@ __thread void (*__once_call)();
 
 extern "C" void __once_proxy(void) { __once_call(); }
 
-// Waiting on a futex: until the word has another value. Whoever changes it need not say so.
-bool __atomic_futex_unsigned_base::_M_futex_wait_until(unsigned *word, unsigned value, bool, chrono::seconds,
-                                                       chrono::nanoseconds) {
+extern "C" bool __VERIFIER_nondet_bool(void);
+extern "C" void __VERIFIER_assume(int);
+
+// Waiting on a futex: until the word has another value. Whoever changes it need not say so. With a deadline
+// it may also end before that.
+bool __atomic_futex_unsigned_base::_M_futex_wait_until(unsigned *word, unsigned value, bool timed,
+                                                       chrono::seconds, chrono::nanoseconds) {
+    if (timed) {
+        if (__VERIFIER_nondet_bool())
+            return false;
+        __VERIFIER_assume(__atomic_load_n(word, __ATOMIC_RELAXED) != value);
+        return true;
+    }
     while (__atomic_load_n(word, __ATOMIC_RELAXED) == value) {
     }
     return true;

@@ -86,6 +86,9 @@ pub(crate) fn run(
         // libstdc++ then keeps from reading two counters of a shared_ptr as one word.
         command.arg("-D_GLIBCXX_TSAN=1");
     }
+    if options.overflow {
+        command.args(["-fsanitize=signed-integer-overflow", "-fsanitize-trap=signed-integer-overflow"]);
+    }
     command.args(FLAGS).arg("-isystem").arg(include_directory()?);
     add(&mut command).stdin(Stdio::null());
     let output = command.output().map_err(|source| Error::Io { file: clang, source })?;
@@ -96,6 +99,7 @@ pub(crate) fn run(
     Ok(output.stdout)
 }
 
+/// Whether a file is C++, by its name.
 pub fn is_cpp(path: &Path) -> bool {
     matches!(extension(path).as_str(), "cc" | "cpp" | "cxx" | "c++")
 }

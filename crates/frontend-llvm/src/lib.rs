@@ -11,17 +11,20 @@
 //! Limits: docs/limits.md. Cost: loading libLLVM some 20 ms, translation a few microseconds per
 //! instruction.
 
-mod api;
+#![warn(missing_docs)]
+
 mod compile;
 mod library;
-mod module;
+mod llvm;
+mod promote;
+
 mod runtime;
 mod translate;
 
-pub use api::version;
 pub use compile::{compile, find_clang, include_directory, is_cpp};
+pub use llvm::version;
 
-use module::Module;
+use llvm::Module;
 use porf_ir::Program;
 use std::path::{Path, PathBuf};
 
@@ -36,30 +39,60 @@ pub struct Options {
     pub entry: String,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// An overflow of a signed number is a trap.
+    pub overflow: bool,
 }
 
+/// Why a program could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// There is no libLLVM, or none that can be used.
     #[error("{0}")]
     Library(String),
+    /// There is no compiler.
     #[error("no clang found: install clang (14 or newer)")]
     NoClang,
     /// The compiler's own words.
     #[error("{file} does not compile\n{message}")]
-    Compile { file: String, message: String },
+    Compile {
+        /// What it compiled.
+        file: String,
+        /// What it said.
+        message: String,
+    },
+    /// LLVM cannot take a file.
     #[error("{file}: {reason}")]
-    Bitcode { file: String, reason: String },
+    Bitcode {
+        /// The file.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A file cannot be read or written.
     #[error("{file}: {source}")]
-    Io { file: String, source: std::io::Error },
+    Io {
+        /// The file.
+        file: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The function that the first thread runs is not there.
     #[error("the program has no function {0}")]
     NoEntry(String),
+    /// Something in the program that we cannot translate.
     #[error("{0}")]
     Unsupported(String),
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { flags: Vec::new(), clang: None, entry: "main".to_string(), spurious: false }
+        Options {
+            flags: Vec::new(),
+            clang: None,
+            entry: "main".to_string(),
+            spurious: false,
+            overflow: false,
+        }
     }
 }
 
@@ -73,19 +106,42 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     let mut inputs = files.iter();
     let first = inputs.next().ok_or_else(|| Error::NoEntry(options.entry.clone()))?;
     let name = first.display().to_string();
-    let mut module = Module::parse(&name, &compile(first, options)?)?;
+    let mut module = Module::parse(&name, &compiled(first, options)?)?;
     for file in inputs {
-        module.link(&file.display().to_string(), &compile(file, options)?)?;
+        module.link(&file.display().to_string(), &compiled(file, options)?)?;
     }
     for part in runtime::needed(&module) {
         module.link(part.name, &part.compile(options)?)?;
     }
     module.verify(&name)?;
+    let layout = module.data_layout();
+    let (big, narrow) = (layout.starts_with('E'), layout.contains("-p:32:") || layout.contains("-p:16:"));
+    if big || narrow {
+        let what = if big { "that is big-endian" } else { "with addresses of less than 64 bits" };
+        let target = module.target();
+        let reason = format!(
+            "{name}: a target {what} ({target}) is not supported; compile for a little-endian one with 64 bits"
+        );
+        return Err(Error::Unsupported(reason));
+    }
     if module.function(&options.entry).is_none_or(|entry| entry.is_declaration()) {
         return Err(Error::NoEntry(options.entry.clone()));
     }
+    let kept = promote::kept(&module);
+    module.keep_in_memory(library::KEEPER, &kept);
     module.run_passes(&format!("internalize<preserve-gv={}>,globaldce,function(sroa)", options.entry))?;
     let program = translate::program(&module, &name, &options.entry, options.spurious)?;
     porf_ir::validate(&program).map_err(|malformed| Error::Unsupported(malformed.0))?;
     Ok(program)
+}
+
+/// The bitcode of a file. LLVM may end the process where it reads coroutines that another version wrote, and
+/// they are whole only after passes that we do not run: they are refused before.
+fn compiled(file: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+    const COROUTINE: &[u8] = b"llvm.coro.begin";
+    let bytes = compile(file, options)?;
+    if bytes.windows(COROUTINE.len()).any(|window| window == COROUTINE) {
+        return Err(Error::Unsupported(format!("{}: coroutines are not supported", file.display())));
+    }
+    Ok(bytes)
 }

@@ -6,7 +6,7 @@
 //! that a program needs.
 
 use crate::compile;
-use crate::module::Module;
+use crate::llvm::Module;
 use crate::{Error, Options};
 
 pub(crate) struct Part {

@@ -13,14 +13,20 @@ use std::sync::Mutex;
 pub struct Alone {
     /// What the program printed.
     pub output: Vec<u8>,
+    /// Why it ended.
     pub end: End,
+    /// How many events there were.
     pub events: u64,
 }
 
+/// Why a run of one thread ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
+    /// The thread returned.
     Finished,
+    /// The thread would wait for ever.
     Blocked(BlockReason),
+    /// The program did something wrong.
     Fault(Fault),
     /// The program started a second thread, or joined one.
     NotAlone,

@@ -37,6 +37,7 @@ impl Interpreter<'_> {
         let frame = *state.frame();
         if state.frames.len() == 1 {
             // The registers of the outermost function stay: conditions speak of them.
+            state.ends_process = self.ends_process(state);
             state.frames.clear();
             return;
         }
@@ -60,6 +61,7 @@ impl Interpreter<'_> {
     pub(crate) fn give_back_all(&self, state: &mut ThreadState, results: &[Operand]) {
         let frame = *state.frame();
         if state.frames.len() == 1 {
+            state.ends_process = self.ends_process(state);
             state.frames.clear();
             return;
         }
@@ -99,6 +101,21 @@ impl Interpreter<'_> {
         }
         self.call(state, exit, &[result.unwrap_or(Operand::Const(0))], None);
         true
+    }
+
+    /// Whether the process ends where this thread returns from its outermost function.
+    fn ends_process(&self, state: &ThreadState) -> bool {
+        state.thread == ThreadId(0) && self.program().image.is_some()
+    }
+
+    /// The innermost variable of the thread that others can see: the place of the register with its
+    /// address, and the address.
+    pub(crate) fn last_local(&self, state: &ThreadState) -> Option<(usize, Value)> {
+        state.frames.iter().rev().find_map(|frame| {
+            let registers = self.program().function(frame.function).locals.iter().rev();
+            let mut places = registers.map(|reg| (frame.base + reg.0) as usize);
+            places.find(|at| state.registers[*at] != 0).map(|at| (at, state.registers[at]))
+        })
     }
 
     /// Whether the thread's current instruction, a return or an exit, ends it.

@@ -13,6 +13,9 @@
 //! Cost: a few nanoseconds per silent instruction; no allocation while a thread has at most
 //! 16 registers and tracking is off.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod alone;
 mod fault;
 mod format;

@@ -32,6 +32,8 @@ pub(crate) struct Private {
 struct Object {
     start: u32,
     size: u32,
+    /// It is a variable whose scope has ended.
+    over: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +74,7 @@ impl Private {
         while self.pages.len() * PAGE < end {
             self.pages.push(Arc::new(Page { bytes: [0; PAGE], written: [0; PAGE / 64] }));
         }
-        self.objects.push(Object { start, size: size as u32 });
+        self.objects.push(Object { start, size: size as u32, over: false });
         for at in start as usize..end {
             self.set_byte(at, None);
         }
@@ -82,6 +84,13 @@ impl Private {
     /// Ends the objects made since the mark.
     pub fn forget_above(&mut self, mark: u32) {
         self.objects.truncate(mark as usize);
+    }
+
+    /// Begins or ends the scope of the variable at an address.
+    pub fn set_scope(&mut self, address: u64, begins: bool) {
+        if let Some(object) = self.objects.get_mut(layout::slot(address) as usize) {
+            object.over = !begins;
+        }
     }
 
     /// A fingerprint of the contents.
@@ -156,6 +165,10 @@ impl Private {
                 "access to a local variable after its function returned".into(),
             ));
         };
+        if object.over {
+            let message = "access to a local variable outside of its scope";
+            return Err((FaultKind::UseAfterFree, message.into()));
+        }
         match layout::offset(address).checked_sub(FIRST_OFFSET) {
             Some(offset) if offset + size <= u64::from(object.size) => {
                 Ok(object.start as usize + offset as usize)

@@ -39,6 +39,7 @@ pub struct Interpreter<'p> {
 }
 
 impl<'p> Interpreter<'p> {
+    /// An interpreter without dependency tracking and without a bound on loops.
     pub fn new(program: &'p Program) -> Interpreter<'p> {
         Interpreter { program, track: false, unroll: None, c: program.image.is_some(), flat: None }
     }
@@ -67,6 +68,7 @@ impl<'p> Interpreter<'p> {
         self.flat.map(|flat| lock(flat).byte(self.program, address))
     }
 
+    /// The program that it runs.
     pub fn program(&self) -> &'p Program {
         self.program
     }
@@ -105,7 +107,13 @@ impl<'p> Interpreter<'p> {
             match &self.program.function(frame.function).code[frame.pc as usize] {
                 Instr::Move { dst, src } => self.assign(state, *dst, value(state, *src), &[*src]),
                 Instr::Bin { dst, op, width, a, b } => {
-                    match op.apply(*width, value(state, *a), value(state, *b)) {
+                    let (x, y) = (value(state, *a), value(state, *b));
+                    if self.c
+                        && let Some(what) = op.undefined(*width, x, y)
+                    {
+                        return self.fault(state, FaultKind::Arithmetic, what);
+                    }
+                    match op.apply(*width, x, y) {
                         Some(result) => self.assign(state, *dst, result, &[*a, *b]),
                         None => return self.fault(state, FaultKind::DivisionByZero, "division by zero"),
                     }
@@ -193,9 +201,16 @@ impl<'p> Interpreter<'p> {
                     if self.leave(state, Some(*result)) {
                         continue;
                     }
+                    if let Some((_, address)) = self.last_local(state) {
+                        return Step::Emit(Label::Free { location: Location(address) });
+                    }
                     if let Some(label) = self.thread_result(state, Some(*result)) {
                         return Step::Emit(label);
                     }
+                    state.frames.clear();
+                }
+                Instr::ExitProcess => {
+                    state.ends_process = true;
                     state.frames.clear();
                 }
                 Instr::Math { dst, op, a, b } => {
@@ -360,11 +375,16 @@ impl<'p> Interpreter<'p> {
                 finish(state, *dst, answer, DepSet::new())
             }
             Instr::Alloc { dst, align, kind, .. } => {
-                state.effects += 1;
+                // A variable whose scope begins is nothing that others notice.
+                state.effects += u32::from(*kind != AllocKind::Stack);
                 let address = new_object(state, state.events - 1, *align, *kind);
                 finish(state, *dst, address, DepSet::new())
             }
-            Instr::Return { .. } | Instr::ExitThread { .. } => state.frames.clear(),
+            Instr::ExitThread { .. } => match self.last_local(state) {
+                Some((register, _)) => state.registers[register] = 0,
+                None => state.frames.clear(),
+            },
+            Instr::Return { .. } => state.frames.clear(),
             Instr::Lock { .. } => match state.phase {
                 0 => remember(state, answer),
                 _ => {
@@ -382,7 +402,8 @@ impl<'p> Interpreter<'p> {
             },
             Instr::IsLocked { dst, .. } => finish(state, *dst, u64::from(answer != 0), read),
             Instr::Store { .. } | Instr::Unlock { .. } | Instr::Free { .. } => {
-                state.effects += 1;
+                let scope_ends = matches!(self.current(state), Instr::Free { kind: AllocKind::Stack, .. });
+                state.effects += u32::from(!scope_ends);
                 advance(state);
             }
             Instr::Fence { .. } | Instr::FenceAt { .. } | Instr::Join { .. } => advance(state),
@@ -563,6 +584,7 @@ impl<'p> Interpreter<'p> {
                 let kind = RmwKind::Lock(LockKind::Acquire);
                 match state.phase {
                     0 => Request::read(at(state, address, 4), ReadMode::Acquire, kind, address),
+                    _ if self.is_destroyed(state) => Request::Stop(self.destroyed(state)),
                     _ if state.old != 0 => Request::Stop(Step::Blocked(BlockReason::Lock)),
                     _ => Request::write(at(state, address, 4), WriteMode::Relaxed, kind, 1, address, None),
                 }
@@ -574,6 +596,7 @@ impl<'p> Interpreter<'p> {
                     RmwKind::Lock(LockKind::Acquire),
                     address,
                 ),
+                _ if self.is_destroyed(state) => Request::Stop(self.destroyed(state)),
                 _ if state.old != 0 => {
                     finish_from_old(state, dst, 0);
                     Request::Skip
@@ -599,6 +622,15 @@ impl<'p> Interpreter<'p> {
             }
             ref other => unreachable!("{other:?} is silent"),
         }
+    }
+
+    /// Whether the lock cell that was just read is one of C that no lock has.
+    fn is_destroyed(&self, state: &ThreadState) -> bool {
+        self.c && state.old == layout::DESTROYED
+    }
+
+    fn destroyed(&self, state: &ThreadState) -> Step {
+        self.fault(state, FaultKind::Lock, "use of a lock that was destroyed")
     }
 
     /// Writes a register and goes on to the next instruction.

@@ -6,7 +6,7 @@ use crate::run::{Interpreter, MAX_FRAMES, advance, finish, value};
 use crate::{FaultKind, Step, ThreadState, format};
 use porf_event::{BlockReason, DepSet, Value};
 use porf_ir::layout::{self, Region};
-use porf_ir::{HeldOp, Instr, Operand, Reg, Width};
+use porf_ir::{AllocKind, HeldOp, Instr, Operand, Reg, Width};
 use std::sync::Arc;
 
 /// Where an access goes.
@@ -136,7 +136,17 @@ impl<'p> Interpreter<'p> {
                 let (address, length) = (value(state, *address), value(state, *length));
                 if Region::of(address) == Some(Region::Private) && layout::owner(address) == state.thread {
                     // The scope of a variable begins: what was there before is no effect either.
-                    let _ = private(state).set_range(address, &vec![None; length as usize]);
+                    let memory = private(state);
+                    memory.set_scope(address, true);
+                    let _ = memory.set_range(address, &vec![None; length as usize]);
+                }
+                advance(state);
+                Ok(true)
+            }
+            Instr::Expire { address } => {
+                let address = value(state, *address);
+                if Region::of(address) == Some(Region::Private) && layout::owner(address) == state.thread {
+                    private(state).set_scope(address, false);
                 }
                 advance(state);
                 Ok(true)
@@ -164,19 +174,24 @@ impl<'p> Interpreter<'p> {
                 let (format, args) = (value(state, *format), value(state, *args));
                 self.format_local(state, *dst, format, args)
             }
-            Instr::Free { address, .. } => match value(state, *address) {
+            Instr::Free { address, kind } => match value(state, *address) {
                 0 => {
                     advance(state);
                     Ok(true)
                 }
                 address => match Region::of(address) {
-                    Some(Region::Heap | Region::Zeroed | Region::Stack) => Ok(false),
+                    Some(Region::Heap | Region::Zeroed) if *kind != AllocKind::Stack => Ok(false),
+                    Some(Region::Stack) if *kind == AllocKind::Stack => Ok(false),
                     _ => Err((FaultKind::BadFree, "free of an address that was not allocated".to_string())),
                 },
             },
-            Instr::Alloc { size, .. } => {
+            Instr::Alloc { dst, size, .. } => {
                 let size = value(state, *size);
-                if size > layout::MAX_OBJECT {
+                if size > i64::MAX as u64 {
+                    // No object is that large: every allocator says so.
+                    self.assign(state, *dst, 0, &[]);
+                    Ok(true)
+                } else if size > layout::MAX_OBJECT {
                     let limit = layout::MAX_OBJECT;
                     Err((
                         FaultKind::OutOfMemory,

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+/// A thread between two events: where it is, and what its registers and private memory hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadState {
     pub(crate) thread: ThreadId,
@@ -30,6 +31,8 @@ pub struct ThreadState {
     pub(crate) taint: Option<Box<Taint>>,
     /// How many things it did that it or others can notice.
     pub(crate) effects: u32,
+    /// It has ended, and the process with it.
+    pub(crate) ends_process: bool,
     /// Memory that no other thread sees.
     pub(crate) memory: Option<Arc<Private>>,
 }
@@ -71,6 +74,7 @@ impl ThreadState {
             loops: SmallVec::new(),
             taint: track.then(|| Box::new(Taint::new(count))),
             effects: 0,
+            ends_process: false,
             memory,
         }
     }
@@ -88,6 +92,11 @@ impl ThreadState {
     /// How many events this thread has had.
     pub fn events(&self) -> u32 {
         self.events
+    }
+
+    /// Whether the thread has ended, and with it the process: the first thread returned, or called `exit`.
+    pub fn ends_process(&self) -> bool {
+        self.ends_process
     }
 
     /// Whether an instruction with several events is under way: the write of a read-modify-write, or

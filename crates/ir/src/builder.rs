@@ -101,6 +101,11 @@ impl FunctionBuilder {
         self.push(instr);
     }
 
+    /// The register holds the address of a variable that other threads can see.
+    pub fn local(&mut self, address: Reg) {
+        self.function.locals.push(address);
+    }
+
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() as Target - 1)

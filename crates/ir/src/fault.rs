@@ -6,6 +6,8 @@ pub enum FaultKind {
     /// `abort()`, and traps that the compiler put there.
     Abort,
     DivisionByZero,
+    /// Arithmetic that C leaves undefined: shifts past the width, quotients without a place.
+    Arithmetic,
     /// Unlocking what is not locked, and the like.
     Lock,
     /// An access through something that is no pointer.

@@ -292,10 +292,13 @@ pub enum Instr {
         function: Operand,
         arg: Operand,
     },
-    /// Ends the thread, however deep in calls.
+    /// Ends the thread, however deep in calls, and its variables that other threads can see
+    /// ([`Function::locals`](crate::Function::locals)).
     ExitThread {
         value: Operand,
     },
+    /// Ends the process: of what other threads would still do, nothing is owed.
+    ExitProcess,
     ThreadSelf {
         dst: Reg,
     },
@@ -355,10 +358,14 @@ pub enum Instr {
         length: Operand,
         done: Target,
     },
-    /// Marks the rest of a private object's contents as not initialised (a variable's scope begins).
+    /// Marks a private object's contents as not initialised (a variable's scope begins).
     Forget {
         address: Operand,
         length: Operand,
+    },
+    /// A private object must not be used from here on, until it is forgotten (a variable's scope ends).
+    Expire {
+        address: Operand,
     },
     /// Keeps the list of locks that this thread holds, to tell misuse.
     Held {
@@ -414,6 +421,22 @@ impl Width {
 }
 
 impl BinOp {
+    /// What C leaves undefined about an operation: a shift by the width or more, a division whose
+    /// result has no place.
+    pub fn undefined(self, width: Width, a: Value, b: Value) -> Option<&'static str> {
+        match self {
+            BinOp::Shl | BinOp::LShr | BinOp::AShr if width.truncate(b) >= u64::from(width.0) => {
+                Some("a shift by at least as many bits as the number has")
+            }
+            BinOp::SDiv | BinOp::SRem
+                if width.signed(b) == -1 && width.truncate(a) == 1 << (width.0 - 1) && width.0 > 1 =>
+            {
+                Some("a division of the least number by -1, whose result is too large")
+            }
+            _ => None,
+        }
+    }
+
     /// The result, or `None` for a division by zero.
     pub fn apply(self, width: Width, a: Value, b: Value) -> Option<Value> {
         let (a, b) = (width.truncate(a), width.truncate(b));

@@ -127,7 +127,9 @@ fn successors(instr: &Instr, at: usize) -> Vec<usize> {
     match instr {
         Instr::Jump { .. } | Instr::Branch { .. } | Instr::Switch { .. } => {}
         // All of these leave the function, as the end of the code does.
-        Instr::Return { .. } | Instr::ReturnAll { .. } | Instr::ExitThread { .. } => next.push(usize::MAX),
+        Instr::Return { .. } | Instr::ReturnAll { .. } | Instr::ExitThread { .. } | Instr::ExitProcess => {
+            next.push(usize::MAX)
+        }
         // An execution that stops here has nothing after it: no way to the end.
         Instr::Block { .. } | Instr::Fail { .. } => {}
         _ => next.push(at + 1),

@@ -140,6 +140,9 @@ pub fn starts_uninitialised(address: u64) -> bool {
     matches!(Region::of(address), Some(Region::Heap | Region::Stack)) && allocation(address).is_some()
 }
 
+/// What the cell of a lock, barrier or semaphore holds once that is destroyed.
+pub const DESTROYED: Value = 0xffff_fffe;
+
 /// Where a thread leaves its result for those who join it.
 pub fn result_cell(thread: ThreadId) -> u64 {
     FIRST_RESULT + 8 * u64::from(thread.0)

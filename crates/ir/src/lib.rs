@@ -7,6 +7,8 @@
 //!
 //! What an instruction does is defined by `porf-interp`; what its events mean, by a memory model.
 
+#![forbid(unsafe_code)]
+
 mod builder;
 mod fault;
 mod instr;

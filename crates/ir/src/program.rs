@@ -52,6 +52,9 @@ pub struct Function {
     pub spans: Vec<Span>,
     /// Names for people, where the source has them; may be shorter than `registers`.
     pub register_names: Vec<String>,
+    /// Registers that hold the addresses of variables that other threads can see, 0 where there is none
+    /// at the moment: what ends with a thread that exits in the middle of the function.
+    pub locals: Vec<crate::Reg>,
     /// Loads that only move bytes to another place, in order: they may read what was never written, as
     /// the padding of a structure is.
     pub moves: Vec<Target>,

@@ -201,7 +201,9 @@ impl Instr {
                 }
             }
             Instr::Alloc { size, .. } | Instr::Local { size, .. } => visit(*size),
-            Instr::Free { address, .. } | Instr::Held { address, .. } => visit(*address),
+            Instr::Free { address, .. } | Instr::Expire { address } | Instr::Held { address, .. } => {
+                visit(*address)
+            }
             Instr::TryCopy { to, from, length, .. } => [*to, *from, *length].into_iter().for_each(visit),
             Instr::TryFill { to, byte, length, .. } => [*to, *byte, *length].into_iter().for_each(visit),
             Instr::Forget { address, length } => [*address, *length].into_iter().for_each(visit),
@@ -212,6 +214,7 @@ impl Instr {
             Instr::Fence { .. }
             | Instr::IfEnd { .. }
             | Instr::ThreadSelf { .. }
+            | Instr::ExitProcess
             | Instr::Block { .. }
             | Instr::Fail { .. }
             | Instr::ThreadLocalAddress { .. }

@@ -164,6 +164,7 @@ fn load(args: &Args) -> Result<Input, Error> {
         clang: args.clang.clone(),
         entry: args.entry.clone(),
         spurious: args.spurious,
+        ..LoadOptions::default()
     };
     Input::load(&args.files, &options)
 }

@@ -1,22 +1,74 @@
 //! Condition variables of pthreads, C11 and C++.
 //!
 //! The first 8 bytes are two sets of threads: who waits (low half) and who of them has been woken (high
-//! half). A signal wakes one of those that wait, whichever it likes, or, where there are several, all of
+//! half). The highest bit tells that the variable was destroyed. A signal wakes one of those that wait, whichever it likes, or, where there are several, all of
 //! them: POSIX allows more wake-ups than asked for, and what relies on fewer is wrong. A signal that nobody
 //! waits for is lost. A thread takes itself out of both sets when it has the mutex again, so that this
 //! has its place in the order of critical sections.
 //!
-//! Limits: threads 0 to 31 may wait. A waiter wakes by itself only if it has a timeout.
+//! Limits: threads 0 to 30 may wait. A waiter wakes by itself only if it has a timeout.
 
 use super::asm::Asm;
-use super::thread::{mutex_lock, mutex_unlock};
+use super::mutex::{C11_TIMED_OUT, ETIMEDOUT, mutex_lock, mutex_unlock};
+use super::system;
+use super::table::{Call, KEEPS, Lowered, Row, USES, row, zero};
 use crate::translate::Translator;
 use porf_event::{BlockReason, ReadMode, RmwKind, WriteMode};
 use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, RmwOp};
 
-const ETIMEDOUT: u64 = 110;
-/// The most threads: each has one bit of either half.
-const THREADS: u64 = 32;
+/// Each thread has one bit of either half.
+const HALF: u64 = 32;
+/// The most threads.
+const THREADS: u64 = HALF - 1;
+const DESTROYED: u64 = 1 << 63;
+
+pub const FUNCTIONS: &[Row] = &[
+    row(&["pthread_cond_init", "cnd_init"], KEEPS, |c| c.routine(init, &[c.arg(0)])),
+    row(&["pthread_cond_signal", "cnd_signal"], KEEPS, |c| c.same(signal)),
+    row(&["pthread_cond_broadcast", "cnd_broadcast"], KEEPS, |c| c.same(broadcast)),
+    row(&["pthread_cond_wait", "cnd_wait"], KEEPS, |c| c.same(|tr| wait(tr, 0))),
+    row(&["pthread_cond_timedwait"], KEEPS, |c| timed(c, ETIMEDOUT, 2)),
+    row(&["pthread_cond_clockwait"], KEEPS, |c| timed(c, ETIMEDOUT, 3)),
+    row(&["cnd_timedwait"], KEEPS, |c| timed(c, C11_TIMED_OUT, 2)),
+    row(&["pthread_cond_destroy", "cnd_destroy"], KEEPS, |c| c.same(destroy)),
+    row(&["pthread_condattr_init", "pthread_condattr_destroy", "pthread_condattr_setclock"], USES, zero),
+];
+
+/// A wait with a deadline, which argument `at` points to. Where it ends by itself, it is that late.
+fn timed(c: &mut Call<'_, '_, '_>, timeout: u64, at: usize) -> Lowered {
+    let ended = c.routine(|tr| wait(tr, timeout), &[c.arg(0), c.arg(1)])?;
+    system::pass_until(c, ended[0], c.arg(at));
+    Ok(ended)
+}
+
+/// Nobody may wait any more.
+pub fn destroy(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("cond_destroy", |_| {
+        let mut a = Asm::new("cond_destroy", &["condition"]);
+        let condition = a.param(0);
+        let before = update(&mut a, RmwOp::Or, condition, Operand::Const(DESTROYED));
+        unless_destroyed(&mut a, before);
+        let waiting = asleep(&mut a, before);
+        a.when(waiting, |a| {
+            a.fail(FaultKind::Lock, "destruction of a condition variable that threads wait for")
+        });
+        a.give(0);
+        a.finish()
+    })
+}
+
+fn unless_destroyed(a: &mut Asm, before: Operand) {
+    let destroyed = a.bin(BinOp::And, before, DESTROYED);
+    a.when(destroyed, |a| a.fail(FaultKind::Lock, "use of a condition variable that was destroyed"));
+}
+
+/// Who waits and is not woken yet.
+fn asleep(a: &mut Asm, before: Operand) -> Operand {
+    let all = a.bin(BinOp::And, before, 0xffff_ffff);
+    let woken = a.bin(BinOp::LShr, before, HALF);
+    let woken = a.bin(BinOp::And, woken, (DESTROYED >> HALF) - 1);
+    a.bin(BinOp::Xor, all, woken)
+}
 
 pub fn init(tr: &mut Translator<'_>) -> FunctionId {
     tr.routine("cond_init", |_| {
@@ -67,13 +119,14 @@ pub fn wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
         a.unless(fits, |a| {
             a.fail(
                 FaultKind::Unsupported,
-                "waiting for a condition variable in a program of more than 32 threads",
+                "waiting for a condition variable in a program of more than 31 threads",
             )
         });
         let waits = a.bin(BinOp::Shl, Operand::Const(1), this);
-        let woken = a.bin(BinOp::Shl, waits, THREADS);
+        let woken = a.bin(BinOp::Shl, waits, HALF);
         let both = a.bin(BinOp::Or, waits, woken);
-        update(&mut a, RmwOp::Or, condition, waits);
+        let before = update(&mut a, RmwOp::Or, condition, waits);
+        unless_destroyed(&mut a, before);
         a.call(unlock, &[mutex]);
         if timeout != 0 {
             let ends = choose(&mut a);
@@ -97,16 +150,11 @@ pub fn wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
     })
 }
 
-pub fn timed_out(c11: bool) -> u64 {
-    if c11 { 4 } else { ETIMEDOUT }
-}
-
 /// What is there, and who waits and is not woken yet; returns where that is nobody.
 fn waiting(a: &mut Asm, condition: Operand) -> (Operand, Operand) {
     let before = a.load(condition, 8, ReadMode::Relaxed);
-    let all = a.bin(BinOp::And, before, 0xffff_ffff);
-    let woken = a.bin(BinOp::LShr, before, THREADS);
-    let waiting = a.bin(BinOp::Xor, all, woken);
+    unless_destroyed(a, before);
+    let waiting = asleep(a, before);
     a.unless(waiting, |a| a.give(0));
     (before, waiting)
 }
@@ -114,7 +162,7 @@ fn waiting(a: &mut Asm, condition: Operand) -> (Operand, Operand) {
 /// Wakes `chosen`, of those that waited as `before` says. If that has changed since, the execution in which
 /// the newer state was read at once is the same.
 fn wake(a: &mut Asm, condition: Operand, before: Operand, chosen: Operand) {
-    let woken = a.bin(BinOp::Shl, chosen, THREADS);
+    let woken = a.bin(BinOp::Shl, chosen, HALF);
     let new = a.bin(BinOp::Or, before, woken);
     let old = a.reg();
     a.b.push(Instr::Cas {

@@ -1,86 +1,63 @@
 //! The parts of the C++ library that are not in its headers, by their mangled names (libstdc++).
 
-use super::{asm::Asm, condition, ending, invoke};
-use crate::translate::types::Unsupported;
-use crate::translate::{Body, Translator};
+use super::asm::Asm;
+use super::condition;
+use super::table::{KEEPS, Row, nothing, row, zero};
+use crate::translate::Translator;
 use porf_event::{ReadMode, WriteMode};
 use porf_ir::{FaultKind, FunctionId, Instr, Operand};
 
-pub fn call(
-    body: &mut Body<'_, '_>,
-    name: &str,
-    args: &[Operand],
-) -> Option<Result<Vec<Operand>, Unsupported>> {
-    let arg = |index: usize| args.get(index).copied().unwrap_or(Operand::Const(0));
-    let tr = &mut *body.tr;
-    let (function, args): (FunctionId, Vec<Operand>) = match name {
-        // std::thread::_M_start_thread(unique_ptr<_State>, void (*)())
-        "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE" => {
-            (start_thread(tr), vec![arg(0), arg(1)])
-        }
-        "_ZNSt6thread4joinEv" => (join(tr), vec![arg(0)]),
-        "_ZNSt6thread6detachEv" => {
-            body.b.push(Instr::Store {
-                address: arg(0),
-                value: Operand::Const(0),
-                size: 8,
-                mode: WriteMode::Plain,
-            });
-            return Some(Ok(Vec::new()));
-        }
-        "_ZNSt6thread20hardware_concurrencyEv" => return Some(Ok(vec![Operand::Const(2)])),
-        "_ZNSt18condition_variableC1Ev" | "_ZNSt18condition_variableC2Ev" => {
-            (condition::init(tr), vec![arg(0)])
-        }
-        "_ZNSt18condition_variable10notify_oneEv" => (condition::signal(tr), vec![arg(0)]),
-        "_ZNSt18condition_variable10notify_allEv" => (condition::broadcast(tr), vec![arg(0)]),
-        // wait(unique_lock<mutex>&): the lock's first word is the mutex.
-        "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE" => {
-            let mutex = body.b.register("");
-            body.b.push(Instr::Load { dst: mutex, address: arg(1), size: 8, mode: ReadMode::Plain });
-            (condition::wait(body.tr, 0), vec![arg(0), mutex.into()])
-        }
-        "__cxa_guard_acquire" => (guard_acquire(tr), vec![arg(0)]),
-        "__cxa_guard_release" => {
-            body.b.push(Instr::Store {
-                address: arg(0),
-                value: Operand::Const(1),
-                size: 1,
-                mode: WriteMode::Release,
-            });
-            return Some(Ok(Vec::new()));
-        }
-        "_ZNSt6thread6_StateD2Ev" | "_ZNSt18condition_variableD1Ev" | "_ZNSt18condition_variableD2Ev" => {
-            return Some(Ok(vec![Operand::Const(0)]));
-        }
-        "__cxa_thread_atexit" => (ending::at_thread_exit(tr), vec![arg(0), arg(1), Operand::Const(1)]),
-        "__cxa_atexit" => (ending::at_exit(tr), vec![arg(0), arg(1), Operand::Const(1)]),
-        // Time stands still.
-        _ if name.starts_with("_ZNSt6chrono3_V2") && name.ends_with("_clock3nowEv")
-            || name.starts_with("_ZNSt11this_thread11__sleep_for") =>
-        {
-            return Some(Ok(vec![Operand::Const(0)]));
-        }
-        "__cxa_pure_virtual" => {
-            body.fail(FaultKind::Abort, "a pure virtual function is called");
-            return Some(Ok(Vec::new()));
-        }
-        "_ZSt9terminatev" => {
-            body.fail(FaultKind::Abort, "std::terminate is called");
-            return Some(Ok(Vec::new()));
-        }
-        "__cxa_allocate_exception" | "__cxa_throw" | "__cxa_rethrow" | "_Unwind_Resume" => {
-            body.fail(FaultKind::Unsupported, "throwing an exception is not supported");
-            return Some(Ok(vec![Operand::Const(0)]));
-        }
-        _ if name.starts_with("_ZSt") && name.contains("__throw_") => {
-            body.fail(FaultKind::Unsupported, &format!("throwing an exception ({name}) is not supported"));
-            return Some(Ok(Vec::new()));
-        }
-        _ => return None,
-    };
-    Some(invoke(body, function, &args))
-}
+pub const FUNCTIONS: &[Row] = &[
+    // std::thread::_M_start_thread(unique_ptr<_State>, void (*)())
+    row(
+        &["_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"],
+        KEEPS,
+        |c| c.routine(start_thread, &[c.arg(0), c.arg(1)]),
+    ),
+    row(&["_ZNSt6thread4joinEv"], KEEPS, |c| c.same(join)),
+    row(&["_ZNSt6thread6detachEv"], KEEPS, |c| {
+        c.push(Instr::Store { address: c.arg(0), value: Operand::Const(0), size: 8, mode: WriteMode::Plain });
+        nothing(c)
+    }),
+    row(&["_ZNSt6thread20hardware_concurrencyEv"], KEEPS, |_| Ok(vec![Operand::Const(2)])),
+    row(&["_ZNSt18condition_variableC1Ev", "_ZNSt18condition_variableC2Ev"], KEEPS, |c| {
+        c.same(condition::init)
+    }),
+    row(&["_ZNSt18condition_variable10notify_oneEv"], KEEPS, |c| c.same(condition::signal)),
+    row(&["_ZNSt18condition_variable10notify_allEv"], KEEPS, |c| c.same(condition::broadcast)),
+    // wait(unique_lock<mutex>&): the lock's first word is the mutex.
+    row(&["_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE"], KEEPS, |c| {
+        let mutex = c.body.b.register("");
+        c.push(Instr::Load { dst: mutex, address: c.arg(1), size: 8, mode: ReadMode::Plain });
+        c.routine(|tr| condition::wait(tr, 0), &[c.arg(0), mutex.into()])
+    }),
+    row(&["__cxa_guard_acquire"], KEEPS, |c| c.same(guard_acquire)),
+    row(&["__cxa_guard_release"], KEEPS, |c| {
+        c.push(Instr::Store {
+            address: c.arg(0),
+            value: Operand::Const(1),
+            size: 1,
+            mode: WriteMode::Release,
+        });
+        nothing(c)
+    }),
+    row(&["_ZNSt18condition_variableD1Ev", "_ZNSt18condition_variableD2Ev"], KEEPS, |c| {
+        c.same(condition::destroy)
+    }),
+    row(&["_ZNSt6thread6_StateD2Ev", "_ZNSt11this_thread11__sleep_for*"], KEEPS, zero),
+    row(&["__cxa_pure_virtual"], KEEPS, |c| {
+        c.body.fail(FaultKind::Abort, "a pure virtual function is called");
+        nothing(c)
+    }),
+    row(&["_ZSt9terminatev"], KEEPS, |c| {
+        c.body.fail(FaultKind::Abort, "std::terminate is called");
+        nothing(c)
+    }),
+    row(&["__cxa_allocate_exception", "__cxa_throw", "__cxa_rethrow", "_Unwind_Resume"], KEEPS, |_| {
+        Err("throwing an exception".to_string())
+    }),
+    row(&["_ZSt*__throw_*"], KEEPS, |c| Err(format!("throwing an exception ({})", c.name))),
+];
 
 /// What a `std::thread` runs: the third virtual function of its state; then it deletes the state.
 fn run(tr: &mut Translator<'_>) -> FunctionId {

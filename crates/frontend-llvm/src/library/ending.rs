@@ -1,15 +1,36 @@
 //! What happens when threads and the program end: `atexit`, destructors of static objects, of
 //! thread-local objects and of thread-specific data.
 //!
-//! The first thread runs the handlers when `main` returns or it calls `exit`; a handler that is added
-//! last runs first. `exit` in another thread ends the process as far as that thread can tell: it does
-//! not go on, and whoever waits for it does not either; the others are not stopped.
+//! The thread that calls `exit`, or the first when `main` returns, runs the handlers; a handler that is
+//! added last runs first. Then the process is over: nobody else need go on, so that no thread that waits
+//! is a deadlock. Another thread than the first that calls `exit` does not go on, and whoever waits for it
+//! does not either.
 
 use super::asm::Asm;
-use super::thread;
+use super::specific;
+use super::table::{KEEPS, Row, USES, row, zero};
 use crate::translate::Translator;
 use porf_event::{BlockReason, ReadMode, WriteMode};
 use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand};
+
+pub const FUNCTIONS: &[Row] = &[
+    row(&["__assert_fail"], USES, |c| {
+        let text = c.body.tr.text_at(c.arg(0)).unwrap_or_else(|| "assertion".to_string());
+        c.body.fail(FaultKind::Assertion, &format!("assertion `{text}` fails"));
+        zero(c)
+    }),
+    row(&["abort"], KEEPS, |c| {
+        c.body.fail(FaultKind::Abort, "the program aborts");
+        zero(c)
+    }),
+    row(&["exit"], KEEPS, |c| c.routine(|tr| exit(tr, true), &[])),
+    row(&["_exit", "_Exit", "quick_exit"], KEEPS, |c| c.routine(|tr| exit(tr, false), &[])),
+    row(&["atexit"], KEEPS, |c| c.routine(at_exit, &[c.arg(0), Operand::Const(0), Operand::Const(0)])),
+    row(&["__cxa_atexit"], KEEPS, |c| c.routine(at_exit, &[c.arg(0), c.arg(1), Operand::Const(1)])),
+    row(&["__cxa_thread_atexit"], KEEPS, |c| {
+        c.routine(at_thread_exit, &[c.arg(0), c.arg(1), Operand::Const(1)])
+    }),
+];
 
 /// How many handlers there may be, of the program and of each thread.
 const HANDLERS: u64 = 64;
@@ -31,13 +52,13 @@ enum Place {
 }
 
 /// `add(function, argument, takes)`: `atexit` and `__cxa_atexit`.
-pub fn at_exit(tr: &mut Translator<'_>) -> FunctionId {
+fn at_exit(tr: &mut Translator<'_>) -> FunctionId {
     let place = program_place(tr);
     add(tr, place)
 }
 
 /// `add(function, argument, takes)`: `__cxa_thread_atexit`.
-pub fn at_thread_exit(tr: &mut Translator<'_>) -> FunctionId {
+fn at_thread_exit(tr: &mut Translator<'_>) -> FunctionId {
     add(tr, Place::Thread)
 }
 
@@ -66,7 +87,7 @@ pub fn program_end(tr: &mut Translator<'_>) -> Option<FunctionId> {
 /// What the other threads do at their end, with their result; `None` if there is nothing.
 pub fn thread_end(tr: &mut Translator<'_>) -> Option<FunctionId> {
     let objects = uses(tr, &["__cxa_thread_atexit"]).then(|| run(tr, Place::Thread));
-    let specific = uses(tr, &["pthread_key_create", "tss_create"]).then(|| thread::destroy_specific(tr));
+    let specific = uses(tr, &["pthread_key_create", "tss_create"]).then(|| specific::destroy_specific(tr));
     if objects.is_none() && specific.is_none() {
         return None;
     }
@@ -82,18 +103,18 @@ pub fn thread_end(tr: &mut Translator<'_>) -> Option<FunctionId> {
 }
 
 /// `exit`, and `_exit`, which runs no handlers.
-pub fn exit(tr: &mut Translator<'_>, handlers: bool) -> FunctionId {
+fn exit(tr: &mut Translator<'_>, handlers: bool) -> FunctionId {
     let end = if handlers { program_end(tr) } else { None };
     let name = if handlers { "exit" } else { "_exit" };
     tr.routine(name, |_| {
         let mut a = Asm::new(name, &[]);
         let dst = a.reg();
         a.b.push(Instr::ThreadSelf { dst });
-        a.when(dst.into(), |a| a.block(BlockReason::Assume));
         if let Some(end) = end {
             a.call(end, &[]);
         }
-        a.b.push(Instr::ExitThread { value: Operand::Const(0) });
+        a.when(dst.into(), |a| a.block(BlockReason::Assume));
+        a.b.push(Instr::ExitProcess);
         a.finish()
     })
 }
@@ -103,7 +124,7 @@ fn uses(tr: &Translator<'_>, names: &[&str]) -> bool {
 }
 
 fn program_place(tr: &Translator<'_>) -> Place {
-    match tr.only_first_calls(&["atexit", "__cxa_atexit"]) {
+    match tr.only_first_calls(&["atexit", "__cxa_atexit", "exit"]) {
         true => Place::First,
         false => Place::Shared,
     }

@@ -5,22 +5,105 @@
 //! `realloc` always moves.
 
 use super::asm::Asm;
-use super::{constant, invoke, memory};
-use crate::translate::types::Unsupported;
+use super::table::{Call, KEEPS, Lowered, Row, USES, invoke, row, zero};
+use super::{constant, memory};
 use crate::translate::{Body, Translator};
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, layout};
+use porf_ir::{AllocKind, BinOp, CmpOp, FaultKind, FunctionId, Instr, IntOp, MathOp, Operand, Width, layout};
 
+const EINVAL: u64 = 22;
 /// The largest alignment; what is not known before the program runs gets it.
 const MAX_ALIGN: u64 = 4096;
 
-/// A new object.
-pub fn allocate(
-    body: &mut Body<'_, '_>,
+pub const FUNCTIONS: &[Row] = &[
+    row(&["malloc", "_Znwm", "_Znam", "_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t"], KEEPS, |c| {
+        allocate(c.body, c.arg(0), Operand::Const(1), AllocKind::Heap)
+    }),
+    row(&["valloc"], KEEPS, |c| allocate(c.body, c.arg(0), Operand::Const(4096), AllocKind::Heap)),
+    row(&["calloc"], KEEPS, |c| {
+        let size = product(c, c.arg(0), c.arg(1));
+        allocate(c.body, size, Operand::Const(1), AllocKind::Zeroed)
+    }),
+    row(&["realloc"], KEEPS, |c| c.same(realloc)),
+    row(&["reallocarray"], KEEPS, |c| {
+        let size = product(c, c.arg(1), c.arg(2));
+        c.routine(realloc, &[c.arg(0), size])
+    }),
+    row(&["memalign"], KEEPS, |c| allocate(c.body, c.arg(1), c.arg(0), AllocKind::Heap)),
+    // C17 7.22.3.1: an alignment that is none gives a null pointer.
+    row(&["aligned_alloc"], KEEPS, |c| {
+        let (size, _) = size_if_aligned(c, c.arg(1), c.arg(0), 1);
+        allocate(c.body, size, c.arg(0), AllocKind::Heap)
+    }),
+    row(&["_ZnwmSt11align_val_t", "_ZnamSt11align_val_t"], KEEPS, |c| {
+        allocate(c.body, c.arg(0), c.arg(1), AllocKind::Heap)
+    }),
+    row(&["posix_memalign"], USES, |c| {
+        let (size, valid) = size_if_aligned(c, c.arg(2), c.arg(1), 8);
+        let value = allocate(c.body, size, c.arg(1), AllocKind::Heap)?[0];
+        c.push(Instr::Store { address: c.arg(0), value, size: 8, mode: WriteMode::Plain });
+        let dst = c.body.b.register("");
+        c.push(Instr::Select { dst, cond: valid, a: Operand::Const(0), b: Operand::Const(EINVAL) });
+        Ok(vec![dst.into()])
+    }),
+    row(&["strdup", "__strdup"], KEEPS, |c| c.same(strdup)),
+    row(
+        &[
+            "free",
+            "_ZdlPv",
+            "_ZdaPv",
+            "_ZdlPvm",
+            "_ZdaPvm",
+            "_ZdlPvSt11align_val_t",
+            "_ZdlPvmSt11align_val_t",
+            "_ZdaPvSt11align_val_t",
+            "_ZdaPvmSt11align_val_t",
+            "__VERIFIER_hp_free",
+        ],
+        KEEPS,
+        |c| {
+            c.push(Instr::Free { address: c.arg(0), kind: AllocKind::Heap });
+            zero(c)
+        },
+    ),
+];
+
+/// The size of an array; one that no object has where the product is too large.
+fn product(c: &mut Call<'_, '_, '_>, count: Operand, size: Operand) -> Operand {
+    let exact = constant(count).zip(constant(size)).and_then(|(count, size)| count.checked_mul(size));
+    if let Some(exact) = exact {
+        return Operand::Const(exact);
+    }
+    let size_of_all = c.body.bin(BinOp::Mul, Width::W64, count, size);
+    let (overflows, dst) = (c.body.b.register(""), c.body.b.register(""));
+    let op = MathOp::Integer(IntOp::UMulOverflows, Width::W64);
+    c.push(Instr::Math { dst: overflows, op, a: count, b: size });
+    c.push(Instr::Select { dst, cond: overflows.into(), a: Operand::Const(u64::MAX), b: size_of_all });
+    dst.into()
+}
+
+/// The size, or one that no object has where the alignment is no power of two or below `least`; and whether
+/// it is one.
+fn size_if_aligned(
+    c: &mut Call<'_, '_, '_>,
     size: Operand,
     align: Operand,
-    kind: AllocKind,
-) -> Result<Vec<Operand>, Unsupported> {
+    least: u64,
+) -> (Operand, Operand) {
+    let below = c.body.bin(BinOp::Sub, Width::W64, align, Operand::Const(1));
+    let rest = c.body.bin(BinOp::And, Width::W64, align, below);
+    let (single, large, valid) = (c.body.b.register(""), c.body.b.register(""), c.body.b.register(""));
+    let zero = Operand::Const(0);
+    c.push(Instr::Cmp { dst: single, op: CmpOp::Eq, width: Width::W64, a: rest, b: zero });
+    c.push(Instr::Cmp { dst: large, op: CmpOp::Ule, width: Width::W64, a: Operand::Const(least), b: align });
+    c.push(Instr::Select { dst: valid, cond: single.into(), a: large.into(), b: zero });
+    let dst = c.body.b.register("");
+    c.push(Instr::Select { dst, cond: valid.into(), a: size, b: Operand::Const(u64::MAX) });
+    (dst.into(), valid.into())
+}
+
+/// A new object.
+fn allocate(body: &mut Body<'_, '_>, size: Operand, align: Operand, kind: AllocKind) -> Lowered {
     let align = match constant(align) {
         Some(align) if align > MAX_ALIGN => return Err(format!("an alignment of {align} bytes")),
         Some(align) => align.max(1),
@@ -52,6 +135,7 @@ pub fn realloc(tr: &mut Translator<'_>) -> FunctionId {
             let cell = size_cell(a, object);
             let before = a.load(cell, 8, ReadMode::Plain);
             let new = a.call(allocate, &[size]);
+            a.unless(new, |a| a.give(0));
             let grows = a.cmp(CmpOp::Ult, before, size);
             let length = a.reg();
             a.b.push(Instr::Select { dst: length, cond: grows, a: before, b: size });
@@ -98,8 +182,10 @@ fn sized(tr: &mut Translator<'_>, align: u64, kind: AllocKind) -> FunctionId {
         let size = a.param(0);
         let dst = a.reg();
         a.b.push(Instr::Alloc { dst, size, align, kind });
-        let cell = size_cell(&mut a, dst.into());
-        a.store(cell, size, 8, WriteMode::Plain);
+        a.when(dst.into(), |a| {
+            let cell = size_cell(a, dst.into());
+            a.store(cell, size, 8, WriteMode::Plain);
+        });
         a.give(dst);
         a.finish()
     })

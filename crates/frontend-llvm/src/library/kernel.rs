@@ -4,6 +4,8 @@
 //! An operation without suffix stands between two full barriers, a conditional one only if it succeeds:
 //! that is a free choice, followed by an assumption that confirms it.
 
+use super::constant;
+use super::table::{Call, KEEPS, Row, nothing, row};
 use crate::translate::Body;
 use crate::translate::types::Unsupported;
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
@@ -34,56 +36,55 @@ const NEW: u64 = 2;
 /// Slots for control dependencies that a choice makes; those of the litmus front end never meet these.
 const SLOT: u32 = 0;
 
-pub fn call(
-    body: &mut Body<'_, '_>,
-    name: &str,
-    args: &[Operand],
-) -> Option<Result<Vec<Operand>, Unsupported>> {
-    let arg = |index: usize| args.get(index).copied().unwrap_or(Operand::Const(0));
-    let number = |index: usize| match arg(index) {
-        Operand::Const(number) => Some(number & 0xffff_ffff),
-        Operand::Reg(_) => None,
-    };
-    let made = match name {
-        "__porf_fence" => number(0).and_then(|kind| {
-            body.b.push(Instr::Fence { mode: *FENCES.get(kind as usize)? });
-            Some(Vec::new())
-        }),
-        "__porf_update" => {
-            number(2).zip(number(3)).zip(number(4)).zip(number(5)).and_then(|(((size, op), order), gives)| {
-                let op = *OPERATIONS.get(op as usize)?;
-                Some(vec![update(body, arg(0), arg(1), size as u8, op, order, gives)])
-            })
-        }
-        "__porf_cmpxchg" => number(3).zip(number(4)).map(|(size, order)| {
-            let expected = truncated(body, arg(1), size as u8);
-            vec![compare_exchange(body, arg(0), expected, arg(2), size as u8, order)]
-        }),
-        "__porf_add_unless" => number(3).map(|size| {
-            let unless = truncated(body, arg(2), size as u8);
-            vec![add_unless(body, arg(0), arg(1), unless, size as u8)]
-        }),
-        "__porf_spin_lock" => {
-            body.b.push(Instr::Lock { address: arg(0) });
-            Some(Vec::new())
-        }
-        "__porf_spin_unlock" => {
-            body.b.push(Instr::Unlock { address: arg(0) });
-            Some(Vec::new())
-        }
-        "__porf_spin_trylock" => {
-            let dst = body.b.register("taken");
-            body.b.push(Instr::TryLock { dst, address: arg(0) });
-            Some(vec![dst.into()])
-        }
-        "__porf_spin_is_locked" => {
-            let dst = body.b.register("locked");
-            body.b.push(Instr::IsLocked { dst, address: arg(0) });
-            Some(vec![dst.into()])
-        }
-        _ => return None,
-    };
-    Some(made.ok_or_else(|| format!("{name} other than by the macros of lkmm.h")))
+pub const FUNCTIONS: &[Row] = &[
+    row(&["__porf_fence"], KEEPS, |c| {
+        let mode = *FENCES.get(number(c, 0)? as usize).ok_or_else(|| not_by_macro(c))?;
+        c.push(Instr::Fence { mode });
+        nothing(c)
+    }),
+    row(&["__porf_update"], KEEPS, |c| {
+        let (size, op) = (number(c, 2)? as u8, number(c, 3)? as usize);
+        let (order, gives) = (number(c, 4)?, number(c, 5)?);
+        let op = *OPERATIONS.get(op).ok_or_else(|| not_by_macro(c))?;
+        Ok(vec![update(c.body, c.arg(0), c.arg(1), size, op, order, gives)])
+    }),
+    row(&["__porf_cmpxchg"], KEEPS, |c| {
+        let (size, order) = (number(c, 3)? as u8, number(c, 4)?);
+        let expected = truncated(c.body, c.arg(1), size);
+        Ok(vec![compare_exchange(c.body, c.arg(0), expected, c.arg(2), size, order)])
+    }),
+    row(&["__porf_add_unless"], KEEPS, |c| {
+        let size = number(c, 3)? as u8;
+        let unless = truncated(c.body, c.arg(2), size);
+        Ok(vec![add_unless(c.body, c.arg(0), c.arg(1), unless, size)])
+    }),
+    row(&["__porf_spin_lock"], KEEPS, |c| {
+        c.push(Instr::Lock { address: c.arg(0) });
+        nothing(c)
+    }),
+    row(&["__porf_spin_unlock"], KEEPS, |c| {
+        c.push(Instr::Unlock { address: c.arg(0) });
+        nothing(c)
+    }),
+    row(&["__porf_spin_trylock"], KEEPS, |c| {
+        let dst = c.body.b.register("taken");
+        c.push(Instr::TryLock { dst, address: c.arg(0) });
+        Ok(vec![dst.into()])
+    }),
+    row(&["__porf_spin_is_locked"], KEEPS, |c| {
+        let dst = c.body.b.register("locked");
+        c.push(Instr::IsLocked { dst, address: c.arg(0) });
+        Ok(vec![dst.into()])
+    }),
+];
+
+/// An argument that the macros of `lkmm.h` make a constant.
+fn number(c: &Call<'_, '_, '_>, index: usize) -> Result<u64, Unsupported> {
+    constant(c.arg(index)).map(|number| number & 0xffff_ffff).ok_or_else(|| not_by_macro(c))
+}
+
+fn not_by_macro(c: &Call<'_, '_, '_>) -> Unsupported {
+    format!("{} other than by the macros of lkmm.h", c.name)
 }
 
 fn update(

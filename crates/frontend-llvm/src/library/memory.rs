@@ -1,9 +1,37 @@
 //! `<string.h>` and the copying of shared memory.
 
 use super::asm::Asm;
+use super::table::{KEEPS, RETURNS, Row, USES, row};
 use crate::translate::Translator;
 use porf_event::{ReadMode, WriteMode};
 use porf_ir::{BinOp, CmpOp, FunctionId, Instr, Operand, Width};
+
+const NO_LIMIT: Operand = Operand::Const(u64::MAX);
+
+pub const FUNCTIONS: &[Row] = &[
+    row(&["memcpy", "memmove", "__memcpy_chk"], RETURNS, |c| {
+        c.body.copy(c.arg(0), c.arg(1), c.arg(2), &[], 8)?;
+        Ok(vec![c.arg(0)])
+    }),
+    row(&["memset", "__memset_chk"], RETURNS, |c| {
+        c.body.fill(c.arg(0), c.arg(1), c.arg(2), &[], 8)?;
+        Ok(vec![c.arg(0)])
+    }),
+    row(&["strlen"], USES, |c| c.same(strlen)),
+    row(&["strnlen"], USES, |c| c.same(strnlen)),
+    row(&["strcmp"], USES, |c| c.routine(|tr| compare(tr, true), &[c.arg(0), c.arg(1), NO_LIMIT])),
+    row(&["strncmp"], USES, |c| c.same(|tr| compare(tr, true))),
+    row(&["memcmp"], USES, |c| c.same(|tr| compare(tr, false))),
+    row(&["bcmp"], KEEPS, |c| c.same(|tr| compare(tr, false))),
+    row(&["strcpy"], RETURNS, |c| c.routine(strcpy, &[c.arg(0), c.arg(1), NO_LIMIT])),
+    row(&["strcat"], RETURNS, |c| {
+        let length = c.routine(strlen, &[c.arg(0)])?[0];
+        let end = c.body.bin(BinOp::Add, Width::W64, c.arg(0), length);
+        c.routine(strcpy, &[end, c.arg(1), NO_LIMIT])?;
+        Ok(vec![c.arg(0)])
+    }),
+    row(&["strchr"], RETURNS, |c| c.same(strchr)),
+];
 
 /// `memmove` for lengths that are not known: words of 8 bytes, then bytes.
 pub fn move_bytes(tr: &mut Translator<'_>) -> FunctionId {
@@ -66,6 +94,25 @@ pub fn strlen(tr: &mut Translator<'_>) -> FunctionId {
         let text = a.param(0);
         let end = a.steps(text, 1, |a, at| a.load(at, 1, ReadMode::Plain), |_, _| {});
         let length = a.bin(BinOp::Sub, end, text);
+        a.give(length);
+        a.finish()
+    })
+}
+
+pub fn strnlen(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("strnlen", |_| {
+        let mut a = Asm::new("strnlen", &["text", "limit"]);
+        let (text, limit) = (a.param(0), a.param(1));
+        let length = a.steps(
+            0,
+            1,
+            |a, at| a.cmp(CmpOp::Ult, at, limit),
+            |a, at| {
+                let address = a.bin(BinOp::Add, text, at);
+                let byte = a.load(address, 1, ReadMode::Plain);
+                a.unless(byte, |a| a.give(at));
+            },
+        );
         a.give(length);
         a.finish()
     })

@@ -3,7 +3,7 @@
 use super::function::Body;
 use super::types::{self, Unsupported};
 use crate::library;
-use crate::module::{TypeKind, Value, ValueKind};
+use crate::llvm::{TypeKind, Value, ValueKind};
 use porf_event::{FenceMode, WriteMode};
 use porf_ir::{Instr, Operand, Reg};
 

@@ -2,7 +2,7 @@
 
 use super::types::{self, Unsupported};
 use super::{Translator, function::mask};
-use crate::module::{Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::{Opcode, TypeKind, Value, ValueKind};
 use porf_ir::{BinOp, Operand, Width, layout};
 
 /// Bytes of the largest global.

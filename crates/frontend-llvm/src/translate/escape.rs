@@ -11,8 +11,9 @@
 //! other thread can run: neither is their address taken, nor does a function whose address is taken
 //! lead to them.
 
+use super::intrinsic;
 use crate::library;
-use crate::module::{Module, Opcode, Ordering, Value, ValueKind};
+use crate::llvm::{Module, Opcode, Ordering, Value, ValueKind};
 use std::collections::{HashMap, HashSet};
 
 #[derive(Default)]
@@ -115,7 +116,7 @@ impl<'m> Escapes<'m> {
             let leaves = if !callee.is_declaration() {
                 index >= callee.value_type().param_count() as usize || self.param(callee, index)
             } else {
-                match library::treatment(callee.name(), index) {
+                match treatment(callee.name(), index) {
                     library::Treatment::Uses => false,
                     library::Treatment::Returns => {
                         verdict = Use::Derives;
@@ -141,6 +142,11 @@ impl<'m> Escapes<'m> {
         self.params.insert((function, index), escapes);
         escapes
     }
+}
+
+/// What a function without a body does with an argument.
+fn treatment(name: &str, index: usize) -> library::Treatment {
+    if name.starts_with("llvm.") { intrinsic::treatment(name) } else { library::treatment(name, index) }
 }
 
 enum Use {

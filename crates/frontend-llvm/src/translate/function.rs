@@ -3,7 +3,7 @@
 use super::types::{self, Unsupported};
 use super::{Translator, types::Word};
 use crate::library;
-use crate::module::{Block, Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::{Block, Opcode, TypeKind, Value, ValueKind};
 use porf_ir::{FaultKind, Function, FunctionBuilder, Instr, Label, Operand, Reg, Span, Width};
 use std::collections::{HashMap, HashSet};
 
@@ -20,6 +20,10 @@ pub struct Body<'t, 'm> {
     pub varargs: Option<Reg>,
     /// Shared local variables, to be freed on return.
     pub shared_locals: Vec<Reg>,
+    /// Shared local variables that are made where their scope begins.
+    pub scoped: HashSet<Value<'m>>,
+    /// Where `__VERIFIER_spin_start` notes that an iteration begins.
+    pub spin: Option<(Reg, Reg)>,
     pub is_entry: bool,
 }
 
@@ -28,6 +32,8 @@ struct Loop<'m> {
     effects: Reg,
     /// Edges that stay in the loop.
     back: Vec<Block<'m>>,
+    /// It can be entered elsewhere than at its head.
+    irreducible: bool,
 }
 
 impl<'t, 'm> Body<'t, 'm> {
@@ -67,6 +73,8 @@ impl<'t, 'm> Body<'t, 'm> {
             loops: HashMap::new(),
             varargs,
             shared_locals: Vec::new(),
+            scoped: HashSet::new(),
+            spin: None,
             is_entry,
         }
     }
@@ -162,9 +170,14 @@ impl<'t, 'm> Body<'t, 'm> {
                     work.extend(predecessors.get(&block).into_iter().flatten().copied());
                 }
             }
+            // A head that can be gone around dominates nothing: the walk back then meets the entry.
+            let irreducible = order.first().is_some_and(|entry| entry != head && body.contains(entry));
             if body.iter().any(|block| block.instructions().any(reads_memory)) {
                 let effects = self.b.register("");
-                self.loops.insert(*head, Loop { effects, back });
+                if irreducible {
+                    self.b.push(Instr::Move { dst: effects, src: Operand::Const(u64::MAX) });
+                }
+                self.loops.insert(*head, Loop { effects, back, irreducible });
             }
         }
     }
@@ -172,14 +185,22 @@ impl<'t, 'm> Body<'t, 'm> {
     fn loop_head(&mut self, block: Block<'m>) {
         let Some(found) = self.loops.get(&block) else { return };
         let effects = found.effects;
-        let mut variables = Vec::new();
-        for phi in phis(block) {
-            for word in self.values[&phi].clone() {
-                if let Operand::Reg(reg) = word {
-                    variables.push((reg, self.b.register("")));
-                }
-            }
+        let mut changing: Vec<Reg> = Vec::new();
+        let registers = |words: &Vec<Operand>| -> Vec<Reg> {
+            words
+                .iter()
+                .filter_map(|word| if let Operand::Reg(reg) = word { Some(*reg) } else { None })
+                .collect()
+        };
+        if found.irreducible {
+            // What an iteration changes is not told by the phis of the head: anything computed so far.
+            changing.extend(self.values.values().flat_map(registers));
+            changing.sort();
+            changing.dedup();
+        } else {
+            changing.extend(phis(block).flat_map(|phi| registers(&self.values[&phi])));
         }
+        let variables: Vec<(Reg, Reg)> = changing.into_iter().map(|reg| (reg, self.b.register(""))).collect();
         let memory = self.b.register("");
         self.b.push(Instr::LoopHead { effects, memory, variables: variables.into() });
     }
@@ -399,7 +420,8 @@ pub fn mask(width: Width) -> u64 {
     width.truncate(u64::MAX)
 }
 
-fn successors(block: Block<'_>) -> Vec<Block<'_>> {
+/// The blocks that may come next.
+pub fn successors(block: Block<'_>) -> Vec<Block<'_>> {
     let terminator = block.terminator();
     match terminator.opcode() {
         // We do not unwind.

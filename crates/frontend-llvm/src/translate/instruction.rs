@@ -2,7 +2,7 @@
 
 use super::function::{Body, is_wide, mask};
 use super::types::{self, Unsupported};
-use crate::module::{Block, Opcode, TypeKind, Value};
+use crate::llvm::{Block, Opcode, TypeKind, Value};
 use porf_ir::{
     BinOp, CmpOp, FaultKind, FloatOp, FloatOutcomes, Instr, MathOp, Operand, Precision, Reg, WideOp, Width,
 };

@@ -2,7 +2,8 @@
 
 use super::function::Body;
 use super::types::{self, Unsupported};
-use crate::module::{Opcode, TypeKind, Value};
+use crate::library::Treatment;
+use crate::llvm::{TypeKind, Value};
 use porf_event::{ReadMode, WriteMode};
 use porf_ir::{BinOp, FaultKind, FloatOp, Instr, IntOp, MathOp, Operand, Precision, Width};
 
@@ -14,7 +15,6 @@ impl<'m> Body<'_, 'm> {
         match parts.as_slice() {
             ["dbg" | "assume" | "donothing" | "prefetch" | "var" | "invariant" | "annotation", ..]
             | ["experimental", "noalias", ..]
-            | ["lifetime", "end", ..]
             | ["va_end", ..]
             | ["x86", "sse2", "pause"]
             | ["stackrestore", ..] => Ok(()),
@@ -22,15 +22,8 @@ impl<'m> Body<'_, 'm> {
                 self.set(i, vec![Operand::Const(0)]);
                 Ok(())
             }
-            ["lifetime", "start", ..] => {
-                let address = args[args.len() - 1];
-                if address.opcode() == Opcode::Alloca {
-                    let length = self.tr.module.size_of(address.allocated_type());
-                    let address = self.word(address)?;
-                    self.b.push(Instr::Forget { address, length: Operand::Const(length) });
-                }
-                Ok(())
-            }
+            ["lifetime", "start", ..] => self.begin_scope(args[args.len() - 1]),
+            ["lifetime", "end", ..] => self.end_scope(args[args.len() - 1], i),
             ["memcpy" | "memmove", ..] => {
                 let (to, from, length) = (self.word(args[0])?, self.word(args[1])?, self.word(args[2])?);
                 self.copy(to, from, length, &args[..2], 8)
@@ -217,6 +210,16 @@ impl<'m> Body<'_, 'm> {
             TypeKind::Double => Ok(Precision::Double),
             _ => Err(format!("floating-point type {}", i.ty().print())),
         }
+    }
+}
+
+/// What an intrinsic does with its pointer arguments.
+pub fn treatment(name: &str) -> Treatment {
+    match name.split('.').nth(1).unwrap_or("") {
+        "memcpy" | "memmove" | "memset" | "lifetime" | "dbg" | "va_start" | "va_end" | "va_copy"
+        | "assume" | "objectsize" | "invariant" | "prefetch" | "is" => Treatment::Uses,
+        "launder" | "strip" | "expect" | "threadlocal" | "ptr" => Treatment::Returns,
+        _ => Treatment::Keeps,
     }
 }
 

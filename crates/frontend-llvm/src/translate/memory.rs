@@ -3,7 +3,7 @@
 use super::function::Body;
 use super::moves;
 use super::types::{self, Unsupported, Word};
-use crate::module::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
+use crate::llvm::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_ir::{AllocKind, BinOp, CmpOp, Instr, Operand, Reg, RmwOp, Width};
 
@@ -14,17 +14,58 @@ impl<'m> Body<'_, 'm> {
         let size = self.bin(BinOp::Mul, Width::W64, count, Operand::Const(each));
         let shared = self.tr.escapes.escapes(i);
         let dst = self.result(i);
-        if shared {
-            let align = i.alignment().max(1);
-            self.b.push(Instr::Alloc { dst, size, align, kind: AllocKind::Stack });
-            // When the entry function returns, the program ends. A variable of a block inside the
-            // function is made anew each time and ends with its last instance.
-            let in_first_block = i.function().blocks().next() == Some(i.block());
-            if !self.is_entry && in_first_block {
-                self.shared_locals.push(dst);
-            }
-        } else {
+        if !shared {
             self.b.push(Instr::Local { dst, size });
+            return Ok(());
+        }
+        self.b.local(dst);
+        if i.users().any(|user| is_scope_begin(user)) && matches!(size, Operand::Const(_)) {
+            // Made where its scope begins.
+            self.scoped.insert(i);
+            return Ok(());
+        }
+        let align = i.alignment().max(1);
+        self.b.push(Instr::Alloc { dst, size, align, kind: AllocKind::Stack });
+        // When the entry function returns, the program ends. A variable of a block inside the
+        // function is made anew each time and ends with its last instance.
+        let in_first_block = i.function().blocks().next() == Some(i.block());
+        if !self.is_entry && in_first_block {
+            self.shared_locals.push(dst);
+        }
+        Ok(())
+    }
+
+    /// The scope of a local variable begins.
+    pub fn begin_scope(&mut self, variable: Value<'m>) -> Result<(), Unsupported> {
+        if variable.opcode() != Opcode::Alloca {
+            return Ok(());
+        }
+        let size = Operand::Const(self.tr.module.size_of(variable.allocated_type()));
+        match self.word(variable)? {
+            Operand::Reg(dst) if self.scoped.contains(&variable) => {
+                let align = variable.alignment().max(1);
+                let count = self.word(variable.operand(0))?;
+                let size = self.bin(BinOp::Mul, Width::W64, count, size);
+                self.b.push(Instr::Alloc { dst, size, align, kind: AllocKind::Stack });
+            }
+            address => self.b.push(Instr::Forget { address, length: size }),
+        }
+        Ok(())
+    }
+
+    /// The scope of a local variable ends.
+    pub fn end_scope(&mut self, variable: Value<'m>, end: Value<'m>) -> Result<(), Unsupported> {
+        if variable.opcode() != Opcode::Alloca {
+            return Ok(());
+        }
+        match self.word(variable)? {
+            // When the entry function returns, the program ends.
+            Operand::Reg(_) if self.scoped.contains(&variable) && self.is_entry && is_at_return(end) => {}
+            Operand::Reg(dst) if self.scoped.contains(&variable) => {
+                self.b.push(Instr::Free { address: dst.into(), kind: AllocKind::Stack });
+                self.b.push(Instr::Move { dst, src: Operand::Const(0) });
+            }
+            address => self.b.push(Instr::Expire { address }),
         }
         Ok(())
     }
@@ -352,6 +393,39 @@ impl<'m> Body<'_, 'm> {
     }
 }
 
+fn is_scope_begin(user: Value<'_>) -> bool {
+    user.opcode() == Opcode::Call
+        && user.callee().kind() == ValueKind::Function
+        && user.callee().name().starts_with("llvm.lifetime.start")
+}
+
+/// Whether nothing but the end of variables and the return comes behind an instruction.
+fn is_at_return(instruction: Value<'_>) -> bool {
+    let mut block = instruction.block();
+    let mut rest: Vec<Value<'_>> = block.instructions().skip_while(|i| *i != instruction).skip(1).collect();
+    for _ in 0..64 {
+        for i in &rest {
+            match i.opcode() {
+                Opcode::Ret => return true,
+                Opcode::Load if i.operand(0).opcode() == Opcode::Alloca => {}
+                Opcode::BitCast | Opcode::Br | Opcode::Phi => {}
+                Opcode::Call if i.callee().kind() == ValueKind::Function => {
+                    if !i.callee().name().starts_with("llvm.lifetime.end") {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
+        }
+        match block.terminator().successors().as_slice() {
+            [next] => block = *next,
+            _ => return false,
+        }
+        rest = block.instructions().collect();
+    }
+    false
+}
+
 pub fn read_mode(ordering: Ordering) -> ReadMode {
     match ordering {
         Ordering::NotAtomic => ReadMode::Plain,
@@ -399,7 +473,8 @@ fn users_types(address: Value<'_>) -> Vec<Type<'_>> {
         .collect()
 }
 
-fn gep_result(gep: Value<'_>) -> Option<Type<'_>> {
+/// What the result of a GEP points to.
+pub fn gep_result(gep: Value<'_>) -> Option<Type<'_>> {
     let mut ty = gep.gep_source_type();
     for at in 2..gep.operand_count() {
         ty = match ty.kind() {

@@ -12,10 +12,12 @@ pub mod types;
 
 use crate::Error;
 use crate::library;
-use crate::module::{Module, Value, ValueKind};
+use crate::llvm::{Module, Value, ValueKind};
 use escape::Escapes;
 pub use function::Body;
+pub use function::successors;
 pub use intrinsic::float_operation;
+pub use moves::only_moves;
 use porf_ir::{
     Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Single, Span, ThreadEntry,
     ThreadLocal,

@@ -5,9 +5,13 @@
 //! value goes to nothing but stores, and calls and returns that need not have a defined value
 //! (those without `noundef`), on its way only put together or taken apart.
 
-use crate::module::{Opcode, Value};
+use super::memory::gep_result;
+use crate::llvm::{Opcode, TypeKind, Value};
 
 pub fn only_moves(load: Value<'_>) -> bool {
+    if is_scalar(load) {
+        return false;
+    }
     let mut seen = vec![load];
     let mut next = 0;
     while let Some(&value) = seen.get(next) {
@@ -35,6 +39,34 @@ pub fn only_moves(load: Value<'_>) -> bool {
         }
     }
     true
+}
+
+/// Whether a load is of a whole number or pointer of a local variable: C takes its value for that. Bytes may
+/// be anything, and so may what clang takes apart to pass a structure.
+fn is_scalar(load: Value<'_>) -> bool {
+    let address = load.operand(0);
+    let ty = match address.opcode() {
+        Opcode::Alloca => Some(address.allocated_type()),
+        Opcode::GetElementPtr if is_local(address) && !address.name().starts_with("coerce") => {
+            gep_result(address)
+        }
+        _ => None,
+    };
+    ty == Some(load.ty())
+        && match load.ty().kind() {
+            TypeKind::Int(bits) => bits > 8,
+            TypeKind::Pointer | TypeKind::Float | TypeKind::Double => true,
+            _ => false,
+        }
+}
+
+/// Whether an address is one inside of a local variable.
+fn is_local(address: Value<'_>) -> bool {
+    match address.opcode() {
+        Opcode::Alloca => true,
+        Opcode::GetElementPtr => is_local(address.operand(0)),
+        _ => false,
+    }
 }
 
 /// Whether a call takes the value only as arguments that may be undefined.

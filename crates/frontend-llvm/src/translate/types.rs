@@ -1,6 +1,6 @@
 //! Types as lists of words: what a value of the type occupies in registers and in memory.
 
-use crate::module::{Module, Type, TypeKind};
+use crate::llvm::{Module, Type, TypeKind};
 use porf_ir::{Precision, Width};
 
 /// One word of a value: a register, a memory cell.

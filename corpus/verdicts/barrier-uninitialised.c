@@ -1,0 +1,7 @@
+// expect: lock 5
+#include <pthread.h>
+pthread_barrier_t b;
+int main(void) {
+    pthread_barrier_wait(&b);
+    return 0;
+}

@@ -1,0 +1,6 @@
+// expect: memory 4
+int main(void) {
+    char c;
+    *(long *)&c = 0;
+    return c;
+}

@@ -1,0 +1,5 @@
+// expect: memory 4
+int main(void) {
+    short s = 1;
+    return *(int *)&s;
+}

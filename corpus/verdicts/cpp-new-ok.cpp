@@ -1,0 +1,7 @@
+// expect: safe
+int main() {
+    int *p = new int(0);
+    int r = *p;
+    delete p;
+    return r;
+}

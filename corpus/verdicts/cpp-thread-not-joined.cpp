@@ -1,0 +1,6 @@
+// expect: trap 5
+// expect: trap 6
+#include <thread>
+int main() {
+    std::thread t([] {});
+}

@@ -1,0 +1,7 @@
+// expect: memory 5
+#include <stdlib.h>
+int x;
+int main(void) {
+    free(&x);
+    return 0;
+}

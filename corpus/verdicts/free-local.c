@@ -1,0 +1,7 @@
+// expect: memory 5
+#include <stdlib.h>
+int main(void) {
+    int x;
+    free(&x);
+    return 0;
+}

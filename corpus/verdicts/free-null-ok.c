@@ -1,0 +1,6 @@
+// expect: safe
+#include <stdlib.h>
+int main(void) {
+    free(0);
+    return 0;
+}

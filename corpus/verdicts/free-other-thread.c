@@ -1,0 +1,15 @@
+// expect: memory 12
+#include <pthread.h>
+#include <stdlib.h>
+static void *run(void *p) {
+    free(p);
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    int *p = malloc(4);
+    pthread_create(&t, 0, run, p);
+    *p = 1;
+    pthread_join(t, 0);
+    return 0;
+}

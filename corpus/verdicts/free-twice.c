@@ -1,0 +1,8 @@
+// expect: memory 6
+#include <stdlib.h>
+int main(void) {
+    int *p = malloc(4);
+    free(p);
+    free(p);
+    return 0;
+}

@@ -1,0 +1,7 @@
+// expect: memory 4
+int main(void) {
+    int x;
+    if (x)
+        return 1;
+    return 0;
+}

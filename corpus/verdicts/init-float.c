@@ -1,0 +1,5 @@
+// expect: memory 4
+int main(void) {
+    double d;
+    return d > 1.0;
+}

@@ -1,0 +1,9 @@
+// expect: safe
+// options: --leaks
+#include <stdlib.h>
+int main(void) {
+    int *p = malloc(4);
+    *p = 1;
+    free(p);
+    return 0;
+}

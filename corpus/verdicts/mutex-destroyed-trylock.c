@@ -1,0 +1,7 @@
+// expect: lock 6
+#include <pthread.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void) {
+    pthread_mutex_destroy(&m);
+    return pthread_mutex_trylock(&m);
+}

@@ -1,0 +1,14 @@
+// expect: safe
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+int main(void) {
+    pthread_mutexattr_t a;
+    pthread_mutex_t m;
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&m, &a);
+    pthread_mutex_lock(&m);
+    assert(pthread_mutex_lock(&m) == EDEADLK);
+    return pthread_mutex_unlock(&m);
+}

@@ -1,0 +1,10 @@
+// expect: lock 8
+#include <pthread.h>
+#include <stdlib.h>
+int main(void) {
+    pthread_mutex_t *m = malloc(sizeof *m);
+    pthread_mutex_init(m, 0);
+    pthread_mutex_lock(m);
+    pthread_mutex_lock(m);
+    return 0;
+}

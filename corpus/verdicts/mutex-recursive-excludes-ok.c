@@ -1,0 +1,21 @@
+// expect: safe
+#define _GNU_SOURCE
+#include <pthread.h>
+pthread_mutex_t m = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+int x;
+static void *run(void *unused) {
+    pthread_mutex_lock(&m);
+    pthread_mutex_lock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    x++;
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, run, 0);
+    run(0);
+    pthread_join(t, 0);
+    return x - 4;
+}

@@ -1,0 +1,13 @@
+// expect: safe
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+int main(void) {
+    pthread_mutexattr_t a;
+    pthread_mutex_t m;
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&m, &a);
+    assert(pthread_mutex_unlock(&m) == EPERM);
+    return 0;
+}

@@ -1,0 +1,19 @@
+// expect: assertion 8
+#include <assert.h>
+#include <pthread.h>
+#include <time.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *run(void *unused) {
+    struct timespec at = {1, 0};
+    assert(pthread_mutex_timedlock(&m, &at) == 0);
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_mutex_lock(&m);
+    pthread_create(&t, 0, run, 0);
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+    return 0;
+}

@@ -1,0 +1,5 @@
+// expect: trap 4
+int (*f)(void);
+int main(void) {
+    return f();
+}

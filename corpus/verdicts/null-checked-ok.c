@@ -1,0 +1,5 @@
+// expect: safe
+int *p;
+int main(void) {
+    return p ? *p : 0;
+}

@@ -1,0 +1,5 @@
+// expect: memory 4
+int main(void) {
+    int *p = 0;
+    return *p;
+}

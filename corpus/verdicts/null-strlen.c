@@ -1,0 +1,6 @@
+// expect: memory 5
+#include <string.h>
+char *p;
+int main(void) {
+    return strlen(p);
+}

@@ -1,0 +1,8 @@
+// expect: safe
+int main(void) {
+    int x = 0, *p;
+    {
+        p = &x;
+    }
+    return *p;
+}

@@ -1,0 +1,10 @@
+// expect: memory 8
+int main(void) {
+    int *p;
+    {
+        int x = 1;
+        p = &x;
+    }
+    *p = 2;
+    return 0;
+}

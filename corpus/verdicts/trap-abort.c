@@ -1,0 +1,5 @@
+// expect: trap 4
+#include <stdlib.h>
+int main(void) {
+    abort();
+}

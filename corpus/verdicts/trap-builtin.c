@@ -1,0 +1,4 @@
+// expect: trap 3
+int main(void) {
+    __builtin_trap();
+}

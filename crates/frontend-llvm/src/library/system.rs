@@ -1,0 +1,110 @@
+//! Time, the environment, `errno`.
+//!
+//! Time stands still, apart from a wait that ends because of its deadline: the clocks of its thread then
+//! show at least the deadline. A thread's time is a private variable, which only programs that look at a
+//! clock have: otherwise it would make a loop that sleeps look as if it did something.
+
+use super::asm::Asm;
+use super::table::{Call, KEEPS, Lowered, Row, USES, row, zero};
+use crate::translate::Translator;
+use porf_event::{ReadMode, WriteMode};
+use porf_ir::{BinOp, Instr, IntOp, MathOp, Operand, Width};
+
+pub const FUNCTIONS: &[Row] = &[
+    row(
+        &[
+            "sched_yield",
+            "usleep",
+            "sleep",
+            "pthread_yield",
+            "thrd_yield",
+            "thrd_sleep",
+            "srand",
+            "signal",
+            "alarm",
+            "getenv",
+            "secure_getenv",
+        ],
+        KEEPS,
+        zero,
+    ),
+    row(&["nanosleep", "clock", "time"], USES, zero),
+    row(&["clock_gettime"], USES, |c| now(c, c.arg(1), 1)),
+    row(&["gettimeofday"], USES, |c| now(c, c.arg(0), 1000)),
+    // std::chrono's clocks: nanoseconds.
+    row(&["_ZNSt6chrono3_V2*_clock3nowEv"], KEEPS, |c| {
+        let time = time(c);
+        let dst = c.body.b.register("now");
+        c.push(Instr::Load { dst, address: time, size: 8, mode: ReadMode::Plain });
+        Ok(vec![dst.into()])
+    }),
+    row(&["__errno_location"], USES, |c| {
+        let index = c.body.tr.library_local(ERRNO, 4);
+        let dst = c.body.b.register("errno");
+        c.push(Instr::ThreadLocalAddress { dst, index });
+        Ok(vec![dst.into()])
+    }),
+];
+
+const ERRNO: &str = "errno";
+const SECOND: u64 = 1_000_000_000;
+
+/// Stores an error number, in a routine.
+pub fn set_errno(tr: &mut Translator<'_>, a: &mut Asm, number: u64) {
+    let index = tr.library_local(ERRNO, 4);
+    let dst = a.reg();
+    a.b.push(Instr::ThreadLocalAddress { dst, index });
+    a.store(dst.into(), number, 4, WriteMode::Plain);
+}
+
+/// Where a wait ended by itself: it is as late as its deadline, a `struct timespec`, says.
+pub fn pass_until(c: &mut Call<'_, '_, '_>, ended: Operand, deadline: Operand) {
+    let looks = |function: crate::llvm::Value<'_>| {
+        matches!(function.name(), "clock_gettime" | "gettimeofday")
+            || function.name().ends_with("_clock3nowEv")
+    };
+    if !c.body.tr.module.functions().any(looks) {
+        return;
+    }
+    let address = time(c);
+    let (late, done) = (c.body.b.label(), c.body.b.label());
+    c.body.b.branch(ended, late, done);
+    c.body.b.bind(late);
+    let load = |c: &mut Call<'_, '_, '_>, address| {
+        let dst = c.body.b.register("");
+        c.push(Instr::Load { dst, address, size: 8, mode: ReadMode::Plain });
+        Operand::Reg(dst)
+    };
+    let seconds = load(c, deadline);
+    let rest = c.body.add(deadline, 8);
+    let rest = load(c, rest);
+    let seconds = c.body.bin(BinOp::Mul, Width::W64, seconds, Operand::Const(SECOND));
+    let then = c.body.bin(BinOp::Add, Width::W64, seconds, rest);
+    let now = load(c, address);
+    let value = c.body.b.register("");
+    c.push(Instr::Math { dst: value, op: MathOp::Integer(IntOp::SMax, Width::W64), a: now, b: then });
+    c.push(Instr::Store { address, value: value.into(), size: 8, mode: WriteMode::Plain });
+    c.body.b.bind(done);
+}
+
+/// The address of the thread's time, in nanoseconds.
+fn time(c: &mut Call<'_, '_, '_>) -> Operand {
+    let index = c.body.tr.library_local("time", 8);
+    let dst = c.body.b.register("");
+    c.push(Instr::ThreadLocalAddress { dst, index });
+    dst.into()
+}
+
+/// Stores the present time: seconds, and the rest in units of that many nanoseconds.
+fn now(c: &mut Call<'_, '_, '_>, place: Operand, unit: u64) -> Lowered {
+    let address = time(c);
+    let dst = c.body.b.register("now");
+    c.push(Instr::Load { dst, address, size: 8, mode: ReadMode::Plain });
+    let seconds = c.body.bin(BinOp::UDiv, Width::W64, dst.into(), Operand::Const(SECOND));
+    let rest = c.body.bin(BinOp::URem, Width::W64, dst.into(), Operand::Const(SECOND));
+    let rest = c.body.bin(BinOp::UDiv, Width::W64, rest, Operand::Const(unit));
+    c.push(Instr::Store { address: place, value: seconds, size: 8, mode: WriteMode::Plain });
+    let behind = c.body.add(place, 8);
+    c.push(Instr::Store { address: behind, value: rest, size: 8, mode: WriteMode::Plain });
+    zero(c)
+}

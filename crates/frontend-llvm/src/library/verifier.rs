@@ -1,0 +1,82 @@
+//! What verifiers offer to the programs they check.
+
+use super::constant;
+use super::table::{Call, KEEPS, Lowered, Row, USES, nothing, row};
+use porf_event::FenceMode;
+use porf_ir::{FaultKind, Instr, Operand, Reg};
+
+pub const FUNCTIONS: &[Row] = &[
+    row(&["__VERIFIER_assume", "assume_abort_if_not"], KEEPS, |c| {
+        c.push(Instr::Assume { cond: c.arg(0) });
+        nothing(c)
+    }),
+    // The bodies of spin loops that a program marks. The end carries the condition to leave: where that
+    // does not hold, an iteration that changed nothing waits for one of its reads to change.
+    row(&["__VERIFIER_spin_start"], KEEPS, |c| {
+        let (effects, memory) = spin(c);
+        c.push(Instr::Move { dst: effects, src: Operand::Const(u64::MAX) });
+        c.push(Instr::LoopHead { effects, memory, variables: [].into() });
+        nothing(c)
+    }),
+    row(&["__VERIFIER_spin_end"], KEEPS, |c| {
+        let (effects, memory) = spin(c);
+        let (cond, b) = (c.arg(0), &mut c.body.b);
+        let (on, wait) = (b.label(), b.label());
+        b.branch(cond, on, wait);
+        b.bind(wait);
+        b.push(Instr::LoopHead { effects, memory, variables: [].into() });
+        b.bind(on);
+        nothing(c)
+    }),
+    row(&["__VERIFIER_loop_begin", "__VERIFIER_opt_begin"], KEEPS, nothing),
+    row(&["__VERIFIER_error", "reach_error"], KEEPS, |c| {
+        c.body.fail(FaultKind::Assertion, &format!("{}() is reached", c.name));
+        nothing(c)
+    }),
+    row(&["__VERIFIER_assert"], KEEPS, |c| {
+        c.push(Instr::Assert { cond: c.arg(0), message: "__VERIFIER_assert fails".into() });
+        nothing(c)
+    }),
+    // An atomic section excludes other atomic sections.
+    row(&["__VERIFIER_atomic_begin"], KEEPS, |c| {
+        let address = section(c);
+        c.push(Instr::Lock { address });
+        nothing(c)
+    }),
+    row(&["__VERIFIER_atomic_end"], KEEPS, |c| {
+        let address = section(c);
+        c.push(Instr::Unlock { address });
+        nothing(c)
+    }),
+    row(&["__VERIFIER_nondet_char", "__VERIFIER_nondet_uchar"], KEEPS, |c| choose(c, 256)),
+    row(&["__VERIFIER_nondet_bool", "__VERIFIER_nondet__Bool"], KEEPS, |c| choose(c, 2)),
+    row(&["__VERIFIER_nondet_*"], KEEPS, |c| {
+        Err(format!("{}, a choice among too many values (porf_choose(n) gives one of n),", c.name))
+    }),
+    row(&["porf_choose"], KEEPS, |c| match constant(c.arg(0)) {
+        Some(options @ 1..=0xffff) => choose(c, options as u32),
+        _ => Err("porf_choose of a number that is no constant between 1 and 65535".to_string()),
+    }),
+    row(&["__porf_keep"], USES, nothing),
+    row(&["__sync_synchronize"], KEEPS, |c| {
+        c.push(Instr::Fence { mode: FenceMode::SeqCst });
+        nothing(c)
+    }),
+];
+
+fn choose(c: &mut Call<'_, '_, '_>, options: u32) -> Lowered {
+    let dst = c.body.b.register("choice");
+    c.push(Instr::Nondet { dst, options });
+    Ok(vec![dst.into()])
+}
+
+/// Where the function notes what was when an iteration began.
+fn spin(c: &mut Call<'_, '_, '_>) -> (Reg, Reg) {
+    let body = &mut *c.body;
+    *body.spin.get_or_insert_with(|| (body.b.register(""), body.b.register("")))
+}
+
+/// The lock of atomic sections.
+fn section(c: &mut Call<'_, '_, '_>) -> Operand {
+    Operand::Const(c.body.tr.library_global("atomic section", 4))
+}
