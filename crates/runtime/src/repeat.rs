@@ -40,6 +40,8 @@ pub fn begin() {
     w.fibers[0].fs = fiber::fs_base();
     w.fibers[0].mask = crate::signal::current();
     w.benign_before = w.benign.len();
+    w.modules.begin();
+    w.timers.begin();
     w.fiber_count = 1;
     lend::lend(w, LENDERS);
     if !process::is_sampling() {
@@ -108,16 +110,16 @@ impl Plan {
             w.is_replay = true;
             return Some(seed);
         }
+        let progress = &w.shared().progress;
+        let (steps, loads) =
+            (progress.pct_steps.load(Ordering::Relaxed), progress.pct_loads.load(Ordering::Relaxed));
         if let Choice::Pct(pct) = &mut w.scheduler {
             // One execution, always the same, tells how long they are.
-            // SAFETY: mapped for the life of the process.
-            let progress = unsafe { &(*w.shared).progress };
-            let steps = progress.pct_steps.load(Ordering::Relaxed);
             if steps == 0 {
                 w.is_replay = true;
                 return Some(CALIBRATION_SEED);
             }
-            pct.expect(steps, progress.pct_loads.load(Ordering::Relaxed));
+            pct.expect(steps, loads);
         }
         w.is_replay = false;
         let found = w.shared().progress.finding_count.load(Ordering::Relaxed) > 0;
@@ -155,7 +157,7 @@ fn account() {
     if w.is_replay {
         if let Some(watch) = w.watch.take() {
             // The access did not come again (a program that is not a function of its seed): one frame must do.
-            shared.findings[watch.finding].complete = 2;
+            w.shared_mut().findings[watch.finding].complete = 2;
         }
         return;
     }
@@ -179,7 +181,7 @@ fn account() {
 
 fn note_distinct(hash: u64) {
     // SAFETY: between executions.
-    let shared = unsafe { world() }.shared();
+    let shared = unsafe { world() }.shared_mut();
     let hash = hash | 1;
     let distinct = shared.progress.distinct.load(Ordering::Relaxed) as usize;
     if distinct >= HASH_SLOTS / 4 * 3 {
@@ -246,7 +248,7 @@ impl Snapshot {
     /// The ranges to copy; `stack` is where the main thread's stack begins to matter.
     fn ranges(stack: usize) -> Vec<(usize, usize)> {
         let mut ranges = Vec::new();
-        for line in read_file(c"/proc/self/maps").split(|&byte| byte == b'\n') {
+        for line in read_maps().unwrap_or_else(|| sys::fail("porf: cannot read /proc/self/maps\n")).split(|&byte| byte == b'\n') {
             let Some((start, end, writable, shared)) = parse_map(line) else { continue };
             if !writable
                 || shared
@@ -306,14 +308,15 @@ fn parse_map(line: &[u8]) -> Option<(usize, usize, bool, bool)> {
     Some((start, end, permissions[1] == b'w', permissions[3] == b's'))
 }
 
-fn read_file(path: &std::ffi::CStr) -> Vec<u8> {
+/// The text of /proc/self/maps; None where a sandbox forbids it.
+fn read_maps() -> Option<Vec<u8>> {
     let mut text = Vec::new();
     // SAFETY: plain system calls on a buffer of ours.
     unsafe {
         let file =
-            sys::syscall(libc::SYS_open, [path.as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
+            sys::syscall(libc::SYS_open, [c"/proc/self/maps".as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
         if file < 0 {
-            sys::fail("porf: cannot read /proc/self/maps\n");
+            return None;
         }
         let mut buffer = [0u8; 4096];
         loop {
@@ -328,15 +331,23 @@ fn read_file(path: &std::ffi::CStr) -> Vec<u8> {
         }
         sys::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
     }
-    text
+    Some(text)
 }
 
-fn note_maps() {
+/// Notes where files are mapped, for whoever looks up functions and lines.
+pub fn note_maps() {
     // SAFETY: initialised.
-    let shared = unsafe { world() }.shared();
-    let text = read_file(c"/proc/self/maps");
-    let length = text.len().min(shared.maps.len());
-    shared.maps[..length].copy_from_slice(&text[..length]);
+    let shared = unsafe { world() }.shared_mut();
+    let text = read_maps().unwrap_or_default();
+    let mut length = shared.maps_length as usize;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        // Lines from before stay: another execution may have loaded a library elsewhere.
+        let known = shared.maps[..length].split_inclusive(|&byte| byte == b'\n').any(|known| known == line);
+        if !known && line.contains(&b'/') && length + line.len() <= shared.maps.len() {
+            shared.maps[length..length + line.len()].copy_from_slice(line);
+            length += line.len();
+        }
+    }
     shared.maps_length = length as u64;
 }
 
@@ -347,10 +358,9 @@ struct Files {
     /// Descriptors other than the standard ones, and copies of them.
     copies: Vec<(usize, isize)>,
     output: u32,
-    saved: [isize; 2],
+    /// Copies of the standard ones.
+    saved: [isize; 3],
     null: isize,
-    /// Whether the program's output goes where it went at first.
-    shown: std::cell::Cell<bool>,
 }
 
 impl Files {
@@ -360,7 +370,7 @@ impl Files {
             let output = world().shared().options.output;
             let high =
                 |fd: usize| sys::syscall(libc::SYS_fcntl, [fd, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0]);
-            let saved = [high(1), high(2)];
+            let saved = [high(0), high(1), high(2)];
             let opened = sys::syscall(
                 libc::SYS_open,
                 [c"/dev/null".as_ptr() as usize, libc::O_RDWR as usize, 0, 0, 0, 0],
@@ -369,7 +379,7 @@ impl Files {
             sys::syscall(libc::SYS_close, [opened as usize, 0, 0, 0, 0, 0]);
             let mut offsets = Vec::new();
             let mut copies = Vec::new();
-            for fd in 0..64 {
+            for fd in 0..256 {
                 let mut status: libc::stat = std::mem::zeroed();
                 let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
                 if known && fd > 2 {
@@ -380,7 +390,7 @@ impl Files {
                         .push((fd, sys::syscall(libc::SYS_lseek, [fd, 0, libc::SEEK_CUR as usize, 0, 0, 0])));
                 }
             }
-            Files { first_free: Files::free(), offsets, copies, output, saved, null, shown: true.into() }
+            Files { first_free: Files::free(), offsets, copies, output, saved, null }
         }
     }
 
@@ -415,10 +425,12 @@ impl Files {
                 1 => execution == 0,
                 _ => true,
             };
-            if shown != self.shown.replace(shown) {
-                for (fd, saved) in [1, 2].into_iter().zip(self.saved) {
-                    let source = if shown { saved } else { self.null };
+            for (fd, saved) in self.saved.into_iter().enumerate() {
+                let source = if shown || fd == 0 { saved } else { self.null };
+                if source >= 0 {
                     sys::syscall(libc::SYS_dup2, [source as usize, fd, 0, 0, 0, 0]);
+                } else {
+                    sys::syscall(libc::SYS_close, [fd, 0, 0, 0, 0, 0]);
                 }
             }
         }
@@ -455,7 +467,7 @@ fn fork_executions() {
                 if let Some(watch) = watch
                     && w.shared().findings[watch.finding].complete == 0
                 {
-                    w.shared().findings[watch.finding].complete = 2;
+                    w.shared_mut().findings[watch.finding].complete = 2;
                 }
             } else if w.shared().progress.ended.load(Ordering::Acquire) == before {
                 // Killed without a word (SIGKILL, or a handler of the program's own).

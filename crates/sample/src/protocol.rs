@@ -139,6 +139,17 @@ pub mod kind {
 /// The signal with which the command line asks a silent program to say where it is.
 pub const HANG_SIGNAL: i32 = 63;
 
+/// The functions of libc whose calls `porf cc` redirects to `__porf_` and the name: the runtime knows what
+/// they access.
+pub const REDIRECTED: &[&str] = &[
+    "strlen", "strnlen", "strcpy", "stpcpy", "strncpy", "strcat", "strncat", "strcmp", "strncmp",
+    "strcasecmp", "strncasecmp", "strchr", "strrchr", "strstr", "strspn", "strcspn", "strpbrk",
+    "strdup", "strndup", "memcmp", "bcmp", "memchr", "memrchr", "memmem", "mempcpy", "bcopy",
+    "bzero", "puts", "fputs", "fwrite", "fread", "fgets", "fopen", "fdopen", "stat", "fstat",
+    "unlink", "access", "getcwd", "realpath", "qsort", "__xpg_strerror_r", "localtime_r",
+    "gmtime_r", "mktime", "setenv", "getenv", "vsnprintf", "vsprintf", "snprintf", "sprintf",
+];
+
 /// The seed of the `index`-th execution: the first one's is the seed given, so `--seed` with the seed of
 /// a finding runs that execution again.
 pub fn execution_seed(seed: u64, index: u64) -> u64 {
