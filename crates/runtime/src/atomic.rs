@@ -147,7 +147,7 @@ pub unsafe fn check(location: LocationId, kind: Kind, now: u32) {
     let look =
         w.detector.place(location.0).touch(w.current, now, short_pc(caller()), kind == Kind::AtomicWrite);
     w.refresh();
-    if look || w.watch.is_some() {
+    if look || !w.watches.is_empty() {
         look_closely(location, kind, now);
     }
 }
@@ -168,7 +168,7 @@ fn look_closely(location: LocationId, kind: Kind, now: u32) {
             found.get_or_insert(conflict);
         }
     });
-    if w.watch.is_some() {
+    if !w.watches.is_empty() {
         finding::watched(w, address, size, kind, pc, now);
     }
     if let Some(conflict) = found {

@@ -107,68 +107,68 @@ pub fn event(w: &mut World, what: u32, pc: usize, message: &str) {
     add_stack(w, index, thread, pc, 0xff);
 }
 
-/// In an execution run again: is this the access looked for?
+/// In an execution run again: is this one of the accesses looked for?
 #[cold]
 pub fn watched(w: &mut World, address: usize, size: usize, access: Kind, pc: usize, clock: u32) {
-    let Some(watch) = w.watch else { return };
-    let overlaps = address < watch.address + watch.size && watch.address < address + size;
-    let same_kind = access == watch.kind;
-    if w.current != watch.thread || clock != watch.clock || !overlaps || !same_kind {
-        return;
-    }
     let thread = w.current;
-    let mut frames = [0usize; MAX_FRAMES];
-    let mut depth = 0;
-    call::stack_of(w, thread, pc, |pc| {
-        if depth < MAX_FRAMES {
-            frames[depth] = pc;
-            depth += 1;
+    let mut place = 0;
+    while let Some(&watch) = w.watches.get(place) {
+        place += 1;
+        let overlaps = address < watch.address + watch.size && watch.address < address + size;
+        if thread != watch.thread || clock != watch.clock || !overlaps || access != watch.kind {
+            continue;
         }
-    });
-    let finding = &mut w.shared_mut().findings[watch.finding];
-    let stack = &mut finding.stacks[1];
-    // The thread may have done the like elsewhere in the same epoch: then the watch goes on.
-    if depth > 0 && stack.frames[0] as u32 == frames[0] as u32 {
-        for (to, from) in stack.frames.iter_mut().zip(&frames[..depth]) {
-            *to = *from as u64;
+        let mut frames = [0usize; MAX_FRAMES];
+        let mut depth = 0;
+        call::stack_of(w, thread, pc, |pc| {
+            if depth < MAX_FRAMES {
+                frames[depth] = pc;
+                depth += 1;
+            }
+        });
+        let finding = &mut w.shared_mut().findings[watch.finding];
+        let stack = &mut finding.stacks[1];
+        // The thread may have done the like elsewhere in the same epoch: then the watch goes on.
+        if depth > 0 && stack.frames[0] as u32 == frames[0] as u32 {
+            for (to, from) in stack.frames.iter_mut().zip(&frames[..depth]) {
+                *to = *from as u64;
+            }
+            stack.length = depth as u32;
+            finding.complete = 1;
+            place -= 1;
+            w.watches.swap_remove(place);
         }
-        stack.length = depth as u32;
-        finding.complete = 1;
-        w.watch = None;
     }
 }
 
-/// A race whose earlier stack is still missing, with the seed that shows it.
-pub fn incomplete(w: &World) -> Option<(Watch, u64)> {
-    let shared = w.shared();
-    let count = shared.progress.finding_count.load(Ordering::Relaxed) as usize;
-    let (index, finding) = shared.findings[..count].iter().enumerate().find(|(_, finding)| {
-        matches!(finding.kind, kind::RACE | kind::USE_AFTER_FREE)
-            && finding.complete == 0
-            && finding.stack_count == 2
-    })?;
-    let earlier = &finding.stacks[1];
-    let access = match earlier.access {
-        0 => Kind::Read,
-        1 => Kind::Write,
-        2 => Kind::Free,
-        3 => Kind::AtomicRead,
-        _ => Kind::AtomicWrite,
-    };
-    let watch = Watch {
-        finding: index,
-        thread: earlier.thread,
-        clock: earlier.clock,
-        address: finding.address as usize,
-        size: finding.size as usize,
-        kind: access,
-    };
-    Some((watch, finding.first_seed))
+/// Fills `watches` with the races whose earlier stacks are missing and that one execution shows: its seed.
+pub fn incomplete(w: &mut World) -> Option<u64> {
+    w.watches.clear();
+    let count = w.shared().progress.finding_count.load(Ordering::Relaxed) as usize;
+    let mut seed = None;
+    for index in 0..count {
+        let finding = &w.shared().findings[index];
+        let is_pair = matches!(finding.kind, kind::RACE | kind::USE_AFTER_FREE) && finding.stack_count == 2;
+        if !is_pair || finding.complete != 0 || *seed.get_or_insert(finding.first_seed) != finding.first_seed {
+            continue;
+        }
+        let earlier = &finding.stacks[1];
+        let watch = Watch {
+            finding: index,
+            thread: earlier.thread,
+            clock: earlier.clock,
+            address: finding.address as usize,
+            size: finding.size as usize,
+            kind: Kind::from_number(earlier.access),
+        };
+        w.watches.push(watch);
+    }
+    seed
 }
 
 /// Counts a finding; its index if it is new and its stacks are wanted.
 fn record(w: &mut World, what: u32, key: u64, message: &str) -> Option<usize> {
-    if w.watch.is_some() || w.replaying() {
+    if !w.watches.is_empty() || w.replaying() {
         return None;
     }
     let (execution, seed) = (w.execution + 1, w.seed);

@@ -95,7 +95,7 @@ unsafe fn cells<const COUNT: usize, const SIZE: usize, const WRITE: bool>(
         }
         let kind = if WRITE { Kind::Write } else { Kind::Read };
         let pc = caller();
-        if w.watch.is_none() {
+        if w.watches.is_empty() {
             let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
             let mut done = true;
             for i in 0..COUNT {
@@ -143,7 +143,7 @@ pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
         // The value is not there yet: the next atomic access takes it from memory.
         overwrites |= kind == Kind::Write && w.detector.overwrite(cell, mask, thread, now);
     });
-    if w.watch.is_some() {
+    if !w.watches.is_empty() {
         finding::watched(w, address, size, kind, pc, w.engine.now(thread));
     }
     if overwrites {

@@ -184,7 +184,7 @@ pub fn finish(outcome: Outcome) -> ! {
     w.outcome = outcome;
     match w.mode {
         Mode::InProcess => world::switch_to_controller(),
-        Mode::Fork => repeat::end_of_child(),
+        Mode::Fork | Mode::Restart => repeat::end_of_child(),
         Mode::Standalone => {
             summarise();
             sys::exit_now(if let Outcome::Exited(status) = outcome { status } else { 66 })

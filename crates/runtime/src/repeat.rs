@@ -2,7 +2,8 @@
 //!
 //! In-process: when the first thread is created, the writable memory of the program is copied aside, and
 //! before each execution copied back; open files are closed or rewound. A controller fiber on a stack of
-//! its own does that. Fork: a child per execution; for programs whose memory is large.
+//! its own does that. Fork: a child per execution; for programs whose memory is large. Restart: the whole
+//! program once per execution; for programs with state outside their memory.
 
 use crate::fiber;
 use crate::finding;
@@ -11,8 +12,8 @@ use crate::lend;
 use crate::process::{self, Outcome};
 use crate::signal::Dispositions;
 use crate::sys;
-use crate::world::{self, Choice, Fiber, world};
-use porf_sample::protocol::{HASH_SLOTS, execution_seed};
+use crate::world::{self, Fiber, World, world};
+use porf_sample::protocol::{HASH_SLOTS, execution_seed, isolation};
 use std::sync::atomic::Ordering;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +22,8 @@ pub enum Mode {
     Standalone,
     InProcess,
     Fork,
+    /// This process runs one execution; `porf sample` starts the next.
+    Restart,
 }
 
 /// Copying more than this back costs more than a fork.
@@ -53,19 +56,26 @@ pub fn begin() {
     note_maps();
     let size = Snapshot::measure();
     w.shared().progress.snapshot_bytes.store(size as u64, Ordering::Relaxed);
-    let (mode, reason) = match options.isolation {
-        1 => (Mode::InProcess, 0),
-        2 => (Mode::Fork, 2),
-        _ if size > IN_PROCESS_LIMIT => (Mode::Fork, 1),
-        _ => (Mode::InProcess, 0),
+    let mode = match options.isolation {
+        isolation::IN_PROCESS => Mode::InProcess,
+        isolation::FORK => Mode::Fork,
+        isolation::RESTART => Mode::Restart,
+        _ if holds_state_outside() => Mode::Restart,
+        _ if size > IN_PROCESS_LIMIT => Mode::Fork,
+        _ => Mode::InProcess,
     };
     w.mode = mode;
-    w.shared().progress.isolation.store(if mode == Mode::InProcess { 1 } else { 2 }, Ordering::Relaxed);
-    w.shared().progress.fork_reason.store(reason, Ordering::Relaxed);
+    let used = match mode {
+        Mode::Fork => isolation::FORK,
+        Mode::Restart => isolation::RESTART,
+        _ => isolation::IN_PROCESS,
+    };
+    w.shared().progress.isolation.store(used, Ordering::Relaxed);
     w.shared().progress.process.store(std::process::id(), Ordering::Relaxed);
-    if mode == Mode::Fork {
-        fork_executions();
-        return;
+    match mode {
+        Mode::Fork => return fork_executions(),
+        Mode::Restart => return run_one(),
+        _ => {}
     }
     let stack = sys::map(CONTROLLER_STACK) as usize;
     // SAFETY: a stack of our own; the main fiber continues here, once per execution.
@@ -105,31 +115,38 @@ impl Plan {
         // SAFETY: between executions.
         let w = unsafe { world() };
         let options = w.shared().options;
-        if let Some((watch, seed)) = finding::incomplete(w) {
-            w.watch = Some(watch);
-            w.is_replay = true;
+        w.calibrates = false;
+        w.is_replay = true;
+        if let Some(seed) = finding::incomplete(w) {
+            self.expect_length(w, seed);
             return Some(seed);
         }
-        let progress = &w.shared().progress;
-        let (steps, loads) =
-            (progress.pct_steps.load(Ordering::Relaxed), progress.pct_loads.load(Ordering::Relaxed));
-        if let Choice::Pct(pct) = &mut w.scheduler {
-            // One execution, always the same, tells how long they are.
-            if steps == 0 {
-                w.is_replay = true;
-                return Some(CALIBRATION_SEED);
-            }
-            pct.expect(steps, loads);
-        }
-        w.is_replay = false;
         let found = w.shared().progress.finding_count.load(Ordering::Relaxed) > 0;
         if self.next == self.total || (options.stop_at_first != 0 && found) {
             return None;
         }
+        let seed = execution_seed(options.seed, self.next);
+        if !self.expect_length(w, seed) {
+            // One execution, always the same, tells how long they are.
+            w.calibrates = true;
+            return Some(CALIBRATION_SEED);
+        }
+        w.is_replay = false;
         w.execution = self.next;
         self.next += 1;
         w.shared().progress.begun.fetch_add(1, Ordering::Relaxed);
-        Some(execution_seed(options.seed, w.execution))
+        Some(seed)
+    }
+
+    /// Tells PCT how long executions are, if it wants to know and that is known.
+    fn expect_length(&self, w: &mut World, seed: u64) -> bool {
+        let progress = &w.shared().progress;
+        let (steps, loads) =
+            (progress.pct_steps.load(Ordering::Relaxed), progress.pct_loads.load(Ordering::Relaxed));
+        if steps > 0 {
+            w.scheduler.pct().expect(steps, loads);
+        }
+        steps > 0 || !w.scheduler.wants_pct(seed)
     }
 
     fn again(&mut self) {
@@ -146,21 +163,19 @@ impl Plan {
 fn account() {
     // SAFETY: between executions.
     let w = unsafe { world() };
-    let shared = w.shared();
-    if let Choice::Pct(pct) = &w.scheduler
-        && shared.progress.pct_steps.load(Ordering::Relaxed) == 0
-    {
-        let (steps, loads) = pct.length();
-        shared.progress.pct_loads.store(loads, Ordering::Relaxed);
-        shared.progress.pct_steps.store(steps.max(1), Ordering::Relaxed);
+    if w.calibrates {
+        let (steps, loads) = w.scheduler.pct().length();
+        w.shared().progress.pct_loads.store(loads, Ordering::Relaxed);
+        w.shared().progress.pct_steps.store(steps.max(1), Ordering::Relaxed);
     }
     if w.is_replay {
-        if let Some(watch) = w.watch.take() {
+        while let Some(watch) = w.watches.pop() {
             // The access did not come again (a program that is not a function of its seed): one frame must do.
             w.shared_mut().findings[watch.finding].complete = 2;
         }
         return;
     }
+    let shared = w.shared();
     let progress = &shared.progress;
     progress.events.fetch_add(w.steps, Ordering::Relaxed);
     progress.max_threads.fetch_max(w.fiber_count as u32, Ordering::Relaxed);
@@ -204,7 +219,7 @@ extern "C" fn control(_: usize) -> ! {
     // SAFETY: runs between executions, on its own stack.
     unsafe {
         let mut plan = Plan { next: 0, total: world().shared().options.executions };
-        let files = Files::note();
+        let files = Files::note(true);
         let signals = Dispositions::note();
         let mut snapshot = Snapshot::take(world().fibers[0].context);
         let main = world().fibers[0].context;
@@ -364,7 +379,8 @@ struct Files {
 }
 
 impl Files {
-    fn note() -> Files {
+    /// `keep` is whether the descriptors are to be restored later.
+    fn note(keep: bool) -> Files {
         // SAFETY: system calls on descriptors.
         unsafe {
             let output = world().shared().options.output;
@@ -382,7 +398,7 @@ impl Files {
             for fd in 0..256 {
                 let mut status: libc::stat = std::mem::zeroed();
                 let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
-                if known && fd > 2 {
+                if keep && known && fd > 2 {
                     copies.push((fd, high(fd)));
                 }
                 if known && status.st_mode & libc::S_IFMT == libc::S_IFREG {
@@ -391,6 +407,28 @@ impl Files {
                 }
             }
             Files { first_free: Files::free(), offsets, copies, output, saved, null }
+        }
+    }
+
+    /// Shows or drops the output of the coming execution.
+    unsafe fn choose_output(&self) {
+        // SAFETY: system calls on descriptors.
+        unsafe {
+            let (execution, is_replay) = (world().execution, world().is_replay);
+            let shown = match self.output {
+                _ if is_replay => false,
+                0 => false,
+                1 => execution == 0,
+                _ => true,
+            };
+            for (fd, saved) in self.saved.into_iter().enumerate() {
+                let source = if shown || fd == 0 { saved } else { self.null };
+                if source >= 0 {
+                    sys::syscall(libc::SYS_dup2, [source as usize, fd, 0, 0, 0, 0]);
+                } else {
+                    sys::syscall(libc::SYS_close, [fd, 0, 0, 0, 0, 0]);
+                }
+            }
         }
     }
 
@@ -418,22 +456,40 @@ impl Files {
             for &(fd, offset) in &self.offsets {
                 sys::syscall(libc::SYS_lseek, [fd, offset as usize, libc::SEEK_SET as usize, 0, 0, 0]);
             }
-            let (execution, is_replay) = (world().execution, world().is_replay);
-            let shown = match self.output {
-                _ if is_replay => false,
-                0 => false,
-                1 => execution == 0,
-                _ => true,
-            };
-            for (fd, saved) in self.saved.into_iter().enumerate() {
-                let source = if shown || fd == 0 { saved } else { self.null };
-                if source >= 0 {
-                    sys::syscall(libc::SYS_dup2, [source as usize, fd, 0, 0, 0, 0]);
-                } else {
-                    sys::syscall(libc::SYS_close, [fd, 0, 0, 0, 0, 0]);
-                }
-            }
+            self.choose_output();
         }
+    }
+}
+
+/// Whether a descriptor holds what cannot be put back: what is in a pipe, who is connected, what an event
+/// counts. The standard ones are the user's.
+fn holds_state_outside() -> bool {
+    (3..256).any(|fd| {
+        // SAFETY: fills in a local.
+        unsafe {
+            let mut status: libc::stat = std::mem::zeroed();
+            let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
+            let plain = matches!(status.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFCHR);
+            known && !plain
+        }
+    })
+}
+
+// ---- restart ----
+
+/// Begins the one execution of this process, or ends it if none is left.
+fn run_one() {
+    // SAFETY: before the execution.
+    unsafe {
+        let progress = &world().shared().progress;
+        let next = progress.begun.load(Ordering::Relaxed);
+        let mut plan = Plan { next, total: world().shared().options.executions };
+        let Some(seed) = plan.next() else {
+            world().shared().progress.done.store(1, Ordering::Release);
+            sys::exit_now(0)
+        };
+        Files::note(false).choose_output();
+        world::begin(seed);
     }
 }
 
@@ -444,7 +500,7 @@ fn fork_executions() {
     // SAFETY: between executions.
     unsafe {
         let mut plan = Plan { next: 0, total: world().shared().options.executions };
-        let files = Files::note();
+        let files = Files::note(true);
         while let Some(seed) = plan.next() {
             files.restore();
             let before = world().shared().progress.ended.load(Ordering::Acquire);
@@ -459,15 +515,17 @@ fn fork_executions() {
                 == -(libc::EINTR as isize)
             {}
             let w = world();
-            let watch = w.watch.take();
             // A child that died before it could tell.
-            let _ =
-                w.shared().progress.pct_steps.compare_exchange(0, 64, Ordering::Relaxed, Ordering::Relaxed);
+            if w.calibrates {
+                let steps = &w.shared().progress.pct_steps;
+                let _ = steps.compare_exchange(0, 64, Ordering::Relaxed, Ordering::Relaxed);
+            }
             if w.is_replay {
-                if let Some(watch) = watch
-                    && w.shared().findings[watch.finding].complete == 0
-                {
-                    w.shared_mut().findings[watch.finding].complete = 2;
+                while let Some(watch) = w.watches.pop() {
+                    let finding = &mut w.shared_mut().findings[watch.finding];
+                    if finding.complete == 0 {
+                        finding.complete = 2;
+                    }
                 }
             } else if w.shared().progress.ended.load(Ordering::Acquire) == before {
                 // Killed without a word (SIGKILL, or a handler of the program's own).

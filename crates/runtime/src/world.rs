@@ -11,9 +11,9 @@ use crate::repeat;
 use crate::sync::SyncObject;
 use crate::sys::{self, Global};
 use porf_sample::Engine;
-use porf_sample::protocol::Shared;
+use porf_sample::protocol::{Shared, scheduler};
 use porf_sample::race::Detector;
-use porf_sample::scheduler::{Pct, Random, Scheduler};
+use porf_sample::scheduler::{Mixed, Scheduler, Share};
 use std::sync::atomic::Ordering;
 
 /// Nothing is tracked: the program has no second thread yet, or has none any more.
@@ -121,46 +121,11 @@ pub struct Fiber {
     pub exit: crate::unwind::Exit,
 }
 
-pub enum Choice {
-    Random(Random),
-    Pct(Pct),
-}
-
-macro_rules! both {
-    ($self:ident, $inner:ident => $body:expr) => {
-        match $self {
-            Choice::Random($inner) => $body,
-            Choice::Pct($inner) => $body,
-        }
-    };
-}
-
-impl Scheduler for Choice {
-    fn begin(&mut self, seed: u64) {
-        both!(self, inner => inner.begin(seed));
-    }
-    fn next_thread(&mut self, runnable: &[u32], current: u32) -> usize {
-        both!(self, inner => inner.next_thread(runnable, current))
-    }
-    fn pick_store(&mut self, count: usize) -> usize {
-        both!(self, inner => inner.pick_store(count))
-    }
-    fn choose(&mut self, count: usize) -> usize {
-        both!(self, inner => inner.choose(count))
-    }
-    fn created(&mut self) -> bool {
-        both!(self, inner => inner.created())
-    }
-    fn yielded(&mut self, thread: u32) {
-        both!(self, inner => inner.yielded(thread));
-    }
-}
-
 pub struct World {
     shared: *mut Shared,
     pub engine: Engine,
     pub detector: Detector,
-    pub scheduler: Choice,
+    pub scheduler: Mixed,
     pub fibers: Vec<Fiber>,
     pub fiber_count: usize,
     pub runnable: Vec<u32>,
@@ -187,7 +152,7 @@ pub struct World {
     pub max_steps: u64,
     /// One visible operation costs so much virtual time, in nanoseconds.
     pub tick: u64,
-    /// How often the tick was doubled, see [`HASTE`].
+    /// How often the tick was doubled, see [`EARLY`].
     pub haste: u32,
     /// The step at which to look at the limits again.
     pub next_look: u64,
@@ -204,8 +169,10 @@ pub struct World {
     pub controller: usize,
     pub volatile_acqrel: bool,
     pub pending: crate::plain::Pending,
-    /// A race whose earlier access is looked for in this execution.
-    pub watch: Option<finding::Watch>,
+    /// Races whose earlier accesses are looked for in this execution.
+    pub watches: Vec<finding::Watch>,
+    /// The execution shows how long executions are.
+    pub calibrates: bool,
     pub outcome: process::Outcome,
     pub forked_child: bool,
     pub mode: repeat::Mode,
@@ -218,8 +185,10 @@ pub struct World {
 const QUIET_STEPS: u64 = 1_000_000;
 /// So many steps are between two looks at the limits.
 const LOOK: u64 = 4096;
-/// Every 2 to this many steps time goes twice as fast, so that programs that run for seconds come to an end.
-const HASTE: u32 = 17;
+/// After so many steps, and from then on every [`LATE`] steps, time goes twice as fast: programs that run for
+/// seconds come to an end.
+const EARLY: u64 = 1 << 17;
+const LATE: u64 = 1 << 14;
 
 impl World {
     /// The memory shared with the command line; counters in it are atomic.
@@ -348,7 +317,7 @@ pub fn visible(step: Step) {
 #[cold]
 fn look_around(w: &mut World) {
     w.next_look = (w.steps + LOOK).min(w.max_steps);
-    w.haste = (w.steps >> HASTE).min(20) as u32;
+    w.haste = (w.steps.saturating_sub(EARLY) / LATE).min(20) as u32;
     w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
     if w.steps - w.last_change > LOOK && w.next_deadline != u64::MAX {
         // Threads only look at things while another sleeps: its time has come.
@@ -464,15 +433,16 @@ pub fn init(shared: *mut Shared) {
         let options = (*shared).options;
         let mut engine = Engine::new();
         engine.window = (options.window != 0).then_some(options.window as usize);
-        let scheduler = match options.scheduler {
-            1 => Choice::Pct(Pct::new(options.pct_depth)),
-            _ => Choice::Random(Random::default()),
+        let share = match options.scheduler {
+            scheduler::RANDOM => Share::Random,
+            scheduler::PCT => Share::Pct,
+            _ => Share::Both,
         };
         let world = Box::new(World {
             shared,
             engine,
             detector: Detector::default(),
-            scheduler,
+            scheduler: Mixed::new(share, options.pct_depth),
             fibers: Vec::new(),
             fiber_count: 0,
             runnable: Vec::new(),
@@ -505,7 +475,8 @@ pub fn init(shared: *mut Shared) {
             controller: 0,
             volatile_acqrel: options.volatile_acqrel != 0,
             pending: crate::plain::Pending::default(),
-            watch: None,
+            watches: Vec::new(),
+            calibrates: false,
             outcome: process::Outcome::Running,
             forked_child: false,
             mode: repeat::Mode::Standalone,
@@ -527,7 +498,11 @@ pub fn begin(seed: u64) {
     w.seed = seed;
     w.engine.reset();
     w.detector.reset();
-    w.scheduler.begin(seed);
+    if w.calibrates {
+        w.scheduler.begin_pct(seed);
+    } else {
+        w.scheduler.begin(seed);
+    }
     w.free_syncs.clear();
     w.recent = crate::atomic::NOTHING_RECENT;
     w.benign.truncate(w.benign_before);
