@@ -395,13 +395,12 @@ impl Files {
             sys::syscall(libc::SYS_close, [opened as usize, 0, 0, 0, 0, 0]);
             let mut offsets = Vec::new();
             let mut copies = Vec::new();
-            for fd in 0..256 {
-                let mut status: libc::stat = std::mem::zeroed();
-                let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
-                if keep && known && fd > 2 {
+            for fd in 0..DESCRIPTORS {
+                let mode = mode_of(fd);
+                if keep && mode.is_some() && fd > 2 {
                     copies.push((fd, high(fd)));
                 }
-                if known && status.st_mode & libc::S_IFMT == libc::S_IFREG {
+                if mode.is_some_and(|mode| mode & libc::S_IFMT == libc::S_IFREG) {
                     offsets
                         .push((fd, sys::syscall(libc::SYS_lseek, [fd, 0, libc::SEEK_CUR as usize, 0, 0, 0])));
                 }
@@ -462,17 +461,31 @@ impl Files {
 }
 
 /// Whether a descriptor holds what cannot be put back: what is in a pipe, who is connected, what an event
-/// counts. The standard ones are the user's.
+/// counts. What the program inherited is somebody else's.
 fn holds_state_outside() -> bool {
-    (3..256).any(|fd| {
-        // SAFETY: fills in a local.
-        unsafe {
-            let mut status: libc::stat = std::mem::zeroed();
-            let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
-            let plain = matches!(status.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFCHR);
-            known && !plain
-        }
+    // SAFETY: initialised.
+    let inherited = &unsafe { world() }.inherited;
+    (3..DESCRIPTORS).any(|fd| {
+        let plain = |mode: u32| matches!(mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFCHR);
+        !inherited[fd] && mode_of(fd).is_some_and(|mode| !plain(mode))
     })
+}
+
+/// So many descriptors are looked at.
+const DESCRIPTORS: usize = 256;
+
+fn mode_of(fd: usize) -> Option<u32> {
+    // SAFETY: fills in a local.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
+        known.then_some(status.st_mode)
+    }
+}
+
+/// The descriptors that are open before the program does anything: whoever started it left them.
+pub fn inherited() -> Vec<bool> {
+    (0..DESCRIPTORS).map(|fd| mode_of(fd).is_some()).collect()
 }
 
 // ---- restart ----

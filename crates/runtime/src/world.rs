@@ -148,6 +148,8 @@ pub struct World {
     /// Bytes on which races are not reported; those up to the number were there from the beginning.
     pub benign: Vec<std::ops::Range<usize>>,
     pub benign_before: usize,
+    /// Per descriptor whether it was open before the program began.
+    pub inherited: Vec<bool>,
     pub steps: u64,
     pub max_steps: u64,
     /// One visible operation costs so much virtual time, in nanoseconds.
@@ -461,6 +463,7 @@ pub fn init(shared: *mut Shared) {
             mask_changed: false,
             benign: Vec::new(),
             benign_before: 0,
+            inherited: repeat::inherited(),
             steps: 0,
             max_steps: options.max_steps,
             tick: options.tick,

@@ -117,7 +117,18 @@ fn instrumentation(compiler: &OsStr) -> &'static [&'static str] {
         &["-fsanitize=thread", "-fno-lto", "-mllvm", "-tsan-distinguish-volatile=1"]
     } else {
         // gcc warns that its own runtime does not know fences; ours does.
-        &["-fsanitize=thread", "-fno-lto", "--param", "tsan-distinguish-volatile=1", "-Wno-tsan"]
+        // What it expands in place of these calls it would not tell of.
+        &[
+            "-fsanitize=thread",
+            "-fno-lto",
+            "--param",
+            "tsan-distinguish-volatile=1",
+            "-Wno-tsan",
+            "-fno-builtin-memcpy",
+            "-fno-builtin-memmove",
+            "-fno-builtin-memset",
+            "-fno-builtin-memcmp",
+        ]
     }
 }
 
@@ -168,8 +179,8 @@ fn hidden_volatile(compilation: &Command, object: &Path) -> Option<String> {
         let dump = temporary.0.join(pass);
         again.arg(format!("-fdump-tree-{pass}-lineno={}", dump.display()));
     }
-    again.args(compilation.get_args()).arg("-o").arg(temporary.0.join("object"));
-    again.arg("-MF").arg(temporary.0.join("dependencies")).stderr(std::process::Stdio::null());
+    // The object and the dependencies come out as before.
+    again.args(compilation.get_args()).stderr(std::process::Stdio::null());
     again.status().ok()?;
     ["tsan0", "tsan1"].into_iter().find_map(|pass| {
         let text = fs::read(temporary.0.join(pass)).ok()?;

@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Volatile::Relaxed)]
     volatile: Volatile,
     /// Keep at most so many stores per location; 0 keeps all that a load may still return
-    #[arg(long, value_name = "STORES", default_value_t = 256)]
+    #[arg(long, value_name = "STORES", default_value_t = 64)]
     memory: u64,
     /// Cut an execution off after so many visible events
     #[arg(long, default_value_t = 2_000_000)]
