@@ -1,6 +1,7 @@
 //! The runtime library inside this binary, and where it is put for linkers.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -14,13 +15,14 @@ pub fn runtime_library() -> io::Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
     RUNTIME.hash(&mut hasher);
     let name = format!("porf/{}-{:016x}", env!("CARGO_PKG_VERSION"), hasher.finish());
+    // Never among the temporary files, where anybody may have put a library of this name before us.
     let user_cache = env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
-        .or_else(|| env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
-    // SAFETY: getuid cannot fail.
-    let private = env::temp_dir().join(format!("porf-{}", unsafe { libc::getuid() }));
-    let mut last = io::Error::other("no directory for the runtime library");
-    for place in user_cache.into_iter().chain([private]) {
+        .into_iter()
+        .chain(env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
+        .filter(|place| place.is_absolute());
+    let mut last = io::Error::other("no directory for the runtime library: set HOME or XDG_CACHE_HOME");
+    for place in user_cache {
         match write_once(&place.join(&name)) {
             Ok(path) => return Ok(path),
             Err(error) => last = error,
@@ -31,10 +33,15 @@ pub fn runtime_library() -> io::Result<PathBuf> {
 
 fn write_once(directory: &Path) -> io::Result<PathBuf> {
     let path = directory.join("libporf_runtime.a");
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let owner = fs::metadata(directory)?;
+    // SAFETY: geteuid cannot fail.
+    if owner.uid() != unsafe { libc::geteuid() } || owner.mode() & 0o022 != 0 {
+        return Err(io::Error::other(format!("{} can be written by others", directory.display())));
+    }
     if fs::metadata(&path).is_ok_and(|found| found.len() == RUNTIME.len() as u64) {
         return Ok(path);
     }
-    fs::create_dir_all(directory)?;
     // Builds run in parallel: whoever renames last wins, with the same bytes.
     let temporary = directory.join(format!("write-{}", std::process::id()));
     fs::write(&temporary, RUNTIME)?;

@@ -147,7 +147,7 @@ pub unsafe fn check(location: LocationId, kind: Kind, now: u32) {
     let look =
         w.detector.place(location.0).touch(w.current, now, short_pc(caller()), kind == Kind::AtomicWrite);
     w.refresh();
-    if look || w.watch.is_some() {
+    if look || !w.watches.is_empty() {
         look_closely(location, kind, now);
     }
 }
@@ -168,7 +168,7 @@ fn look_closely(location: LocationId, kind: Kind, now: u32) {
             found.get_or_insert(conflict);
         }
     });
-    if w.watch.is_some() {
+    if !w.watches.is_empty() {
         finding::watched(w, address, size, kind, pc, now);
     }
     if let Some(conflict) = found {
@@ -213,6 +213,21 @@ pub unsafe fn store(address: usize, size: usize, order: Order, value: u128) {
         w.engine.store(w.current, location, order, value);
         write_native(address, size, value);
         check(location, Kind::AtomicWrite, now);
+    }
+}
+
+/// A read-modify-write that writes whatever it reads.
+unsafe fn change(address: usize, size: usize, order: Order, change: impl Fn(u128) -> u128) -> u128 {
+    // SAFETY: called while running.
+    unsafe {
+        let location = locate(address, size);
+        let w = world();
+        let now = w.engine.now(w.current);
+        let old = w.engine.rmw_always(w.current, location, order, &mut w.scheduler, &change);
+        w.changed();
+        write_native(address, size, change(old));
+        check(location, Kind::AtomicWrite, now);
+        old
     }
 }
 
@@ -290,19 +305,19 @@ unsafe fn any_store(address: usize, size: usize, value: u128, memory_order: i32)
 }
 
 #[inline(always)]
-unsafe fn any_update(address: usize, size: usize, memory_order: i32, change: impl Fn(u128) -> u128) -> u128 {
+unsafe fn any_update(address: usize, size: usize, memory_order: i32, new: impl Fn(u128) -> u128) -> u128 {
     let mask = if size == 16 { u128::MAX } else { (1 << (size * 8)) - 1 };
     // SAFETY: the program's own atomic access.
     unsafe {
         if !tracked() {
             let old = read_native(address, size);
-            write_native(address, size, change(old) & mask);
+            write_native(address, size, new(old) & mask);
             return old;
         }
         let pc = caller();
         visible(Step::Other);
         *crate::call::CALLER.get() = pc;
-        update(address, size, order(memory_order), |old| Update::Write(change(old) & mask))
+        change(address, size, order(memory_order), |old| new(old) & mask)
     }
 }
 

@@ -23,14 +23,89 @@ macro_rules! entry {
         #[unsafe(naked)]
         pub extern "C" fn $name() {
             std::arch::naked_asm!(
-                "mov rax, [rsp]",
-                "mov [rip + {caller}], rax",
+                "mov r11, [rsp]",
+                "mov [rip + {caller}], r11",
                 "jmp {inner}",
                 caller = sym $crate::call::CALLER,
                 inner = sym $inner,
             )
         }
     )*};
+}
+
+/// As [`entry!`], for functions of libc: a volatile access that waits to be completed is completed first,
+/// whatever the function does with the memory.
+#[macro_export]
+macro_rules! interpose {
+    ($($name:ident => $inner:path;)*) => {$(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub extern "C" fn $name() {
+            std::arch::naked_asm!(
+                "mov r11, [rsp]",
+                "mov [rip + {caller}], r11",
+                "cmp dword ptr [rip + {hot}], {pending}",
+                "jne 2f",
+                "call porf_settle",
+                "2:",
+                "jmp {inner}",
+                caller = sym $crate::call::CALLER,
+                hot = sym $crate::world::HOT,
+                pending = const $crate::world::PENDING,
+                inner = sym $inner,
+            )
+        }
+    )*};
+}
+
+// Completes the pending access and keeps every register that may hold an argument.
+std::arch::global_asm!(
+    ".text",
+    ".hidden porf_settle",
+    ".globl porf_settle",
+    ".type porf_settle,@function",
+    "porf_settle:",
+    "push rdi",
+    "push rsi",
+    "push rdx",
+    "push rcx",
+    "push r8",
+    "push r9",
+    "push rax",
+    "sub rsp, 136",
+    "movups [rsp], xmm0",
+    "movups [rsp + 16], xmm1",
+    "movups [rsp + 32], xmm2",
+    "movups [rsp + 48], xmm3",
+    "movups [rsp + 64], xmm4",
+    "movups [rsp + 80], xmm5",
+    "movups [rsp + 96], xmm6",
+    "movups [rsp + 112], xmm7",
+    "call {settle}",
+    "movups xmm0, [rsp]",
+    "movups xmm1, [rsp + 16]",
+    "movups xmm2, [rsp + 32]",
+    "movups xmm3, [rsp + 48]",
+    "movups xmm4, [rsp + 64]",
+    "movups xmm5, [rsp + 80]",
+    "movups xmm6, [rsp + 96]",
+    "movups xmm7, [rsp + 112]",
+    "add rsp, 136",
+    "pop rax",
+    "pop r9",
+    "pop r8",
+    "pop rcx",
+    "pop rdx",
+    "pop rsi",
+    "pop rdi",
+    "ret",
+    ".size porf_settle, .-porf_settle",
+    settle = sym settle,
+);
+
+extern "C" fn settle() {
+    // SAFETY: called while an access is pending, hence while running.
+    unsafe { crate::plain::complete_pending() };
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! What C++ adds: guards of function-local statics and destructors of thread_local objects.
 
 use crate::atomic;
-use crate::entry;
+use crate::interpose;
 use crate::real;
 use crate::sync::{object, wait_on};
 use crate::world::{Step, is_running, visible, world};
@@ -69,7 +69,7 @@ unsafe extern "C" fn thread_atexit(destructor: usize, object: usize, dso: usize)
     0
 }
 
-entry! {
+interpose! {
     __cxa_guard_acquire => guard_acquire; __cxa_guard_release => guard_release; __cxa_guard_abort => guard_abort;
     __cxa_thread_atexit => thread_atexit; __cxa_thread_atexit_impl => thread_atexit;
 }

@@ -6,6 +6,7 @@
 //! seed, so the access happens again, with its stack at hand.
 
 use crate::call;
+use crate::modules::stable;
 use crate::plain::long_pc;
 use crate::world::{State, World};
 use porf_sample::protocol::{Finding, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, kind};
@@ -32,15 +33,16 @@ pub fn conflict(w: &mut World, address: usize, size: usize, access: Kind, pc: us
         return;
     }
     let earlier_pc = long_pc(earlier.pc);
-    let mut pcs = [pc as u64, earlier_pc as u64];
+    let mut pcs = [stable(pc), stable(earlier_pc)];
     pcs.sort_unstable();
     let key = hash(what, &pcs);
     let Some(index) = record(w, what, key, "") else { return };
     let thread = w.current;
-    let finding = &mut w.shared().findings[index];
+    let finding = &mut w.shared_mut().findings[index];
     finding.address = address as u64;
     finding.size = size as u32;
     add_stack(w, index, thread, pc, access as u32);
+    let finding = &mut w.shared_mut().findings[index];
     let second = finding.stack_count as usize;
     add_frames(finding, second, earlier.thread, earlier.kind as u32, &[earlier_pc]);
     finding.stacks[second].clock = earlier.clock;
@@ -55,7 +57,7 @@ pub fn deadlock(w: &mut World) {
     for &thread in &blocked {
         let mut top = 0;
         call::stack_of(w, thread, 0, |pc| top = if top == 0 { pc } else { top });
-        tops.push(top as u64);
+        tops.push(stable(top));
     }
     tops.sort_unstable();
     let mut message = String::from("every thread waits:");
@@ -78,7 +80,7 @@ pub fn livelock(w: &mut World) {
     for &thread in &live {
         let mut top = 0;
         call::stack_of(w, thread, 0, |pc| top = if top == 0 { pc } else { top });
-        tops.push(top as u64);
+        tops.push(stable(top));
     }
     tops.sort_unstable();
     let message = "threads run, but for a million steps none stores anything";
@@ -95,7 +97,7 @@ pub fn event(w: &mut World, what: u32, pc: usize, message: &str) {
     let mut depth = 0;
     call::stack_of(w, w.current, pc, |pc| {
         if depth < frames.len() {
-            frames[depth] = pc as u64;
+            frames[depth] = stable(pc);
         }
         depth += 1;
     });
@@ -105,72 +107,72 @@ pub fn event(w: &mut World, what: u32, pc: usize, message: &str) {
     add_stack(w, index, thread, pc, 0xff);
 }
 
-/// In an execution run again: is this the access looked for?
+/// In an execution run again: is this one of the accesses looked for?
 #[cold]
 pub fn watched(w: &mut World, address: usize, size: usize, access: Kind, pc: usize, clock: u32) {
-    let Some(watch) = w.watch else { return };
-    let overlaps = address < watch.address + watch.size && watch.address < address + size;
-    let same_kind = access == watch.kind;
-    if w.current != watch.thread || clock != watch.clock || !overlaps || !same_kind {
-        return;
-    }
     let thread = w.current;
-    let finding = &mut w.shared().findings[watch.finding];
-    let mut frames = [0usize; MAX_FRAMES];
-    let mut depth = 0;
-    call::stack_of(w, thread, pc, |pc| {
-        if depth < MAX_FRAMES {
-            frames[depth] = pc;
-            depth += 1;
+    let mut place = 0;
+    while let Some(&watch) = w.watches.get(place) {
+        place += 1;
+        let overlaps = address < watch.address + watch.size && watch.address < address + size;
+        if thread != watch.thread || clock != watch.clock || !overlaps || access != watch.kind {
+            continue;
         }
-    });
-    let stack = &mut finding.stacks[1];
-    // The thread may have done the like elsewhere in the same epoch: then the watch goes on.
-    if depth > 0 && stack.frames[0] as u32 == frames[0] as u32 {
-        for (to, from) in stack.frames.iter_mut().zip(&frames[..depth]) {
-            *to = *from as u64;
+        let mut frames = [0usize; MAX_FRAMES];
+        let mut depth = 0;
+        call::stack_of(w, thread, pc, |pc| {
+            if depth < MAX_FRAMES {
+                frames[depth] = pc;
+                depth += 1;
+            }
+        });
+        let finding = &mut w.shared_mut().findings[watch.finding];
+        let stack = &mut finding.stacks[1];
+        // The thread may have done the like elsewhere in the same epoch: then the watch goes on.
+        if depth > 0 && stack.frames[0] as u32 == frames[0] as u32 {
+            for (to, from) in stack.frames.iter_mut().zip(&frames[..depth]) {
+                *to = *from as u64;
+            }
+            stack.length = depth as u32;
+            finding.complete = 1;
+            place -= 1;
+            w.watches.swap_remove(place);
         }
-        stack.length = depth as u32;
-        finding.complete = 1;
-        w.watch = None;
     }
 }
 
-/// A race whose earlier stack is still missing, with the seed that shows it.
-pub fn incomplete(w: &World) -> Option<(Watch, u64)> {
-    let shared = w.shared();
-    let count = shared.progress.finding_count.load(Ordering::Relaxed) as usize;
-    let (index, finding) = shared.findings[..count].iter().enumerate().find(|(_, finding)| {
-        matches!(finding.kind, kind::RACE | kind::USE_AFTER_FREE)
-            && finding.complete == 0
-            && finding.stack_count == 2
-    })?;
-    let earlier = &finding.stacks[1];
-    let access = match earlier.access {
-        0 => Kind::Read,
-        1 => Kind::Write,
-        2 => Kind::Free,
-        3 => Kind::AtomicRead,
-        _ => Kind::AtomicWrite,
-    };
-    let watch = Watch {
-        finding: index,
-        thread: earlier.thread,
-        clock: earlier.clock,
-        address: finding.address as usize,
-        size: finding.size as usize,
-        kind: access,
-    };
-    Some((watch, finding.first_seed))
+/// Fills `watches` with the races whose earlier stacks are missing and that one execution shows: its seed.
+pub fn incomplete(w: &mut World) -> Option<u64> {
+    w.watches.clear();
+    let count = w.shared().progress.finding_count.load(Ordering::Relaxed) as usize;
+    let mut seed = None;
+    for index in 0..count {
+        let finding = &w.shared().findings[index];
+        let is_pair = matches!(finding.kind, kind::RACE | kind::USE_AFTER_FREE) && finding.stack_count == 2;
+        if !is_pair || finding.complete != 0 || *seed.get_or_insert(finding.first_seed) != finding.first_seed {
+            continue;
+        }
+        let earlier = &finding.stacks[1];
+        let watch = Watch {
+            finding: index,
+            thread: earlier.thread,
+            clock: earlier.clock,
+            address: finding.address as usize,
+            size: finding.size as usize,
+            kind: Kind::from_number(earlier.access),
+        };
+        w.watches.push(watch);
+    }
+    seed
 }
 
 /// Counts a finding; its index if it is new and its stacks are wanted.
 fn record(w: &mut World, what: u32, key: u64, message: &str) -> Option<usize> {
-    if w.watch.is_some() || w.replaying() {
+    if !w.watches.is_empty() || w.replaying() {
         return None;
     }
-    let execution = w.execution + 1;
-    let shared = w.shared();
+    let (execution, seed) = (w.execution + 1, w.seed);
+    let shared = w.shared_mut();
     if shared.progress.last_violating.swap(execution, Ordering::Relaxed) != execution {
         shared.progress.violating.fetch_add(1, Ordering::Relaxed);
     }
@@ -190,13 +192,15 @@ fn record(w: &mut World, what: u32, key: u64, message: &str) -> Option<usize> {
     finding.kind = what;
     finding.key = key;
     finding.count = 1;
-    finding.first_seed = w.seed;
+    finding.first_seed = seed;
     finding.last_execution = execution;
     finding.stack_count = 0;
     let length = message.len().min(finding.message.len() - 1);
     finding.message[..length].copy_from_slice(&message.as_bytes()[..length]);
     finding.message[length] = 0;
     shared.progress.finding_count.store(count as u32 + 1, Ordering::Release);
+    // Libraries may have been loaded since.
+    crate::repeat::note_maps();
     Some(count)
 }
 
@@ -209,7 +213,7 @@ fn add_stack(w: &mut World, index: usize, thread: u32, pc: usize, access: u32) {
             depth += 1;
         }
     });
-    let finding = &mut w.shared().findings[index];
+    let finding = &mut w.shared_mut().findings[index];
     let place = finding.stack_count as usize;
     add_frames(finding, place, thread, access, &frames[..depth]);
 }

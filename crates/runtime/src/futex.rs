@@ -7,6 +7,7 @@
 
 use crate::atomic::locate;
 use crate::real;
+use crate::signal::Interrupted;
 use crate::sync::{object, wait_on};
 use crate::sys;
 use crate::time::{deadline_after, deadline_of};
@@ -105,7 +106,12 @@ unsafe fn futex(
                 // SAFETY: the caller's timespec.
                 unsafe { if command == WAIT { deadline_after(time) } else { deadline_of(clock, time) } }
             });
-            if wait_on(index, "on a futex", deadline) { Ok(0) } else { error(libc::ETIMEDOUT) }
+            if !wait_on(index, "on a futex", deadline) {
+                return error(libc::ETIMEDOUT);
+            }
+            // SAFETY: running.
+            let interrupted = unsafe { world() }.fiber().interrupted != Interrupted::No;
+            if interrupted { error(libc::EINTR) } else { Ok(0) }
         }
         WAKE | WAKE_BITSET => Ok(i64::from(wake(index, value))),
         _ => {

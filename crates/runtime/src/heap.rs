@@ -6,7 +6,7 @@
 //! marked freed. All bookkeeping is rolled back with the program.
 
 use crate::call::caller;
-use crate::entry;
+use crate::interpose;
 use crate::finding;
 use crate::plain;
 use crate::shadow;
@@ -111,7 +111,9 @@ pub unsafe fn allocate(size: usize) -> usize {
             }
             // As in ThreadSanitizer, to allocate is to write: who gets hold of the memory without
             // synchronisation races with its allocation.
-            plain::range(block, size.min(MARKED), Kind::Write, caller());
+            if world::world().is_called_by_program() {
+                plain::range(block, size.min(MARKED), Kind::Write, caller());
+            }
         }
         block
     }
@@ -171,8 +173,13 @@ unsafe fn release(block: usize) {
         }
         let size = (*head).size as usize;
         if is_running() {
-            plain::range(block, size.clamp(1, MARKED), Kind::Free, caller());
-            retire(block, size.clamp(1, MARKED));
+            let marked = size.clamp(1, MARKED);
+            if world::world().is_called_by_program() {
+                plain::range(block, marked, Kind::Free, caller());
+                retire(block, marked);
+            } else {
+                forget(block, marked);
+            }
         }
         (*head).state = FREED;
         (*head).next = 0;
@@ -196,6 +203,16 @@ unsafe fn release(block: usize) {
             (*oldest).next = heap.free[class];
             heap.free[class] = index;
         }
+    }
+}
+
+/// Frees a block on behalf of nobody in particular.
+pub unsafe fn free_quietly(block: usize) {
+    // SAFETY: one kernel thread; no code of a program has this address.
+    unsafe {
+        let pc = std::mem::replace(&mut *crate::call::CALLER.get(), 0);
+        release(block);
+        *crate::call::CALLER.get() = pc;
     }
 }
 
@@ -301,7 +318,7 @@ unsafe extern "C" fn usable_inner(block: usize) -> usize {
     if block == 0 { 0 } else { unsafe { usable(block) } }
 }
 
-entry! {
+interpose! {
     malloc => malloc_inner; free => free_inner; cfree => free_inner; calloc => calloc_inner; realloc => realloc_inner;
     memalign => memalign_inner; aligned_alloc => memalign_inner; posix_memalign => posix_memalign_inner;
     valloc => valloc_inner; malloc_usable_size => usable_inner;

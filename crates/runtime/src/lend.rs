@@ -18,8 +18,11 @@ pub struct Lender {
     image: Vec<u8>,
     start: usize,
     pub used: bool,
+    /// Nobody borrowed it in this execution.
+    pub fresh: bool,
 }
 
+/// The stack of a lender without its storage: it only parks.
 const STACK: usize = 1 << 17;
 static PARKED: AtomicU32 = AtomicU32::new(0);
 static PARKED_FS: AtomicUsize = AtomicUsize::new(0);
@@ -28,12 +31,68 @@ static PARKED_TID: AtomicU32 = AtomicU32::new(0);
 
 impl Lender {
     /// Makes the storage that of a new thread.
-    pub fn renew(&self) {
-        // SAFETY: the memory is the lender's stack, owned by us; the lender sleeps in the kernel.
+    pub fn renew(&mut self) {
+        // SAFETY: the memory is the lender's stack, owned by us; the lender sleeps in the kernel. The vector
+        // is glibc's, of the thread that borrowed the storage before and has ended.
         unsafe {
-            std::ptr::copy_nonoverlapping(self.image.as_ptr(), self.start as *mut u8, self.image.len())
+            let vector = (self.fs + VECTOR) as *mut *mut Entry;
+            let current = *vector;
+            std::ptr::copy_nonoverlapping(self.image.as_ptr(), self.start as *mut u8, self.image.len());
+            if !std::mem::take(&mut self.fresh) {
+                // The vector may have grown and moved since.
+                *vector = current;
+                forget_libraries(current);
+                // What the ended thread did to its storage is over.
+                crate::heap::forget(self.start, self.image.len());
+            }
         };
     }
+}
+
+/// Where glibc's thread control block points to the vector of the thread's storage per library.
+const VECTOR: usize = 8;
+
+/// An entry of that vector. The one before the first holds their number.
+#[repr(C)]
+struct Entry {
+    storage: usize,
+    /// Set if the storage was allocated when the thread first used it, as for libraries opened later.
+    allocated: usize,
+}
+
+/// The storage of libraries that the ended thread used is not the next thread's.
+unsafe fn forget_libraries(vector: *mut Entry) {
+    const UNALLOCATED: usize = usize::MAX;
+    // SAFETY: the vector has as many entries as it says.
+    unsafe {
+        let count = (*vector.sub(1)).storage;
+        for index in 1..=count {
+            let entry = &mut *vector.add(index);
+            if entry.allocated != 0 {
+                crate::heap::free_quietly(entry.allocated);
+                *entry = Entry { storage: UNALLOCATED, allocated: 0 };
+            }
+        }
+    }
+}
+
+/// An upper bound of the storage of all libraries that are loaded.
+fn storage() -> usize {
+    unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, sum: *mut c_void) -> i32 {
+        // SAFETY: the loader's description of a file, and a number of the caller.
+        unsafe {
+            for header in std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum.into()) {
+                if header.p_type == libc::PT_TLS {
+                    *sum.cast::<usize>() += header.p_memsz as usize + header.p_align as usize;
+                }
+            }
+        }
+        0
+    }
+    let mut sum = 0usize;
+    // SAFETY: calls `add` with the number, before it returns.
+    unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut sum).cast()) };
+    sum.next_multiple_of(4096)
 }
 
 /// Creates `count` more lenders. Only while no fiber but the main one exists.
@@ -45,13 +104,14 @@ pub fn lend(world: &mut World, count: usize) {
 }
 
 fn create() -> Lender {
-    let stack = sys::map(STACK) as usize;
+    let size = STACK + storage();
+    let stack = sys::map(size) as usize;
     PARKED.store(0, Ordering::Relaxed);
     // SAFETY: a thread on memory of ours that never touches anything else.
     unsafe {
         let mut attr: libc::pthread_attr_t = std::mem::zeroed();
         real!(pthread_attr_init(a: *mut libc::pthread_attr_t = &mut attr) -> i32);
-        real!(pthread_attr_setstack(a: *mut libc::pthread_attr_t = &mut attr, s: usize = stack, n: usize = STACK) -> i32);
+        real!(pthread_attr_setstack(a: *mut libc::pthread_attr_t = &mut attr, s: usize = stack, n: usize = size) -> i32);
         let mut all: libc::sigset_t = std::mem::zeroed();
         let mut old: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&mut all);
@@ -74,10 +134,10 @@ fn create() -> Lender {
     let fs = PARKED_FS.load(Ordering::Relaxed);
     let start = (PARKED_SP.load(Ordering::Relaxed) - 1024) & !15;
     adopt_thread_id(fs);
-    let length = stack + STACK - start;
+    let length = stack + size - start;
     // SAFETY: the upper part of the lender's stack: its last frame, its storage, its control block.
     let image = unsafe { std::slice::from_raw_parts(start as *const u8, length) }.to_vec();
-    Lender { fs, image, start, used: false }
+    Lender { fs, image, start, used: false, fresh: true }
 }
 
 extern "C" fn park(_: *mut c_void) -> *mut c_void {

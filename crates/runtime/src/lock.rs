@@ -1,10 +1,10 @@
 //! Mutexes, reader-writer locks and spin locks, with their timed variants, and C11's `mtx_*`.
 
 use crate::call::caller;
-use crate::entry;
+use crate::interpose;
 use crate::finding;
 use crate::real;
-use crate::sync::{self, object, wait_on};
+use crate::sync::{self, Robust, object, wait_on};
 use crate::time::deadline_of;
 use crate::world::{Step, is_running, visible, world};
 use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, timespec};
@@ -12,6 +12,10 @@ use porf_sample::protocol::kind;
 
 const RECURSIVE: i32 = 1;
 const ERRORCHECK: i32 = 2;
+/// What glibc makes the kind of a destroyed mutex; whoever initialises it anew overwrites it.
+const DESTROYED: i32 = -1;
+/// The bit of a robust mutex in the kind that glibc keeps.
+const ROBUST: i32 = 16;
 
 /// The beginning of glibc's pthread_mutex_t.
 #[repr(C)]
@@ -25,14 +29,23 @@ struct NativeMutex {
 
 fn mutex(address: usize) -> (usize, i32) {
     // SAFETY: a pthread_mutex_t of the program.
-    let native = unsafe { &*(address as *const NativeMutex) };
+    let native = unsafe { &mut *(address as *mut NativeMutex) };
+    if native.kind == DESTROYED {
+        native.kind = 0;
+        // SAFETY: called while running.
+        finding::event(unsafe { world() }, kind::LOCK, caller(), "use of a destroyed mutex");
+    }
     let index = object(address, |object| {
         if native.lock != 0 {
             // Locked by the main thread before there was another.
             object.owner = 1;
             object.count = native.count.max(1);
         }
+        if native.kind & ROBUST != 0 {
+            object.robust = Robust::Usable;
+        }
     });
+    sync::used(address);
     (index, native.kind & 3)
 }
 
@@ -45,11 +58,11 @@ pub fn lock(address: usize, deadline: Option<u64>) -> i32 {
         let w = unsafe { world() };
         let me = w.me();
         let object = &mut w.syncs[index];
+        if object.robust == Robust::Lost {
+            return libc::ENOTRECOVERABLE;
+        }
         if object.owner == 0 {
-            object.owner = me;
-            object.count = 1;
-            w.acquire_from(index);
-            return 0;
+            return take(index);
         }
         if object.owner == me && kind == RECURSIVE {
             object.count += 1;
@@ -75,13 +88,26 @@ fn try_lock(address: usize) -> i32 {
         object.count += 1;
         return 0;
     }
+    if object.robust == Robust::Lost {
+        return libc::ENOTRECOVERABLE;
+    }
     if object.owner != 0 {
         return EBUSY;
     }
+    take(index)
+}
+
+/// The mutex is free and now the running thread's.
+fn take(index: usize) -> i32 {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    let me = w.me();
+    let object = &mut w.syncs[index];
     object.owner = me;
     object.count = 1;
+    let abandoned = object.robust == Robust::Abandoned;
     w.acquire_from(index);
-    0
+    if abandoned { libc::EOWNERDEAD } else { 0 }
 }
 
 pub fn unlock(address: usize) -> i32 {
@@ -108,16 +134,33 @@ pub fn unlock_now(address: usize) -> i32 {
     object.count -= 1;
     if object.count == 0 {
         object.owner = 0;
+        if object.robust == Robust::Abandoned {
+            object.robust = Robust::Lost;
+        }
         w.release_to(index);
         w.wake_all(index);
     }
     0
 }
 
-unsafe extern "C" fn mutex_init(address: usize, attr: usize) -> i32 {
-    if is_running() {
-        sync::forget(address);
+unsafe extern "C" fn mutex_consistent(address: usize) -> i32 {
+    if !is_running() {
+        return unsafe { real!(pthread_mutex_consistent(m: usize = address) -> i32) };
     }
+    let (index, _) = mutex(address);
+    // SAFETY: running.
+    let w = unsafe { world() };
+    let me = w.me();
+    let object = &mut w.syncs[index];
+    if object.robust != Robust::Abandoned || object.owner != me {
+        return libc::EINVAL;
+    }
+    object.robust = Robust::Usable;
+    0
+}
+
+unsafe extern "C" fn mutex_init(address: usize, attr: usize) -> i32 {
+    sync::initialise(address);
     unsafe { real!(pthread_mutex_init(m: usize = address, a: usize = attr) -> i32) }
 }
 
@@ -132,8 +175,14 @@ unsafe extern "C" fn mutex_destroy(address: usize) -> i32 {
         finding::event(w, kind::LOCK, caller(), "destruction of a locked mutex");
         return EBUSY;
     }
-    sync::forget(address);
+    destroy_mutex(address);
     0
+}
+
+fn destroy_mutex(address: usize) {
+    sync::destroy(address);
+    // SAFETY: a pthread_mutex_t of the program.
+    unsafe { (*(address as *mut NativeMutex)).kind = DESTROYED };
 }
 
 unsafe extern "C" fn mutex_lock(address: usize) -> i32 {
@@ -173,12 +222,14 @@ unsafe extern "C" fn mutex_clocklock(address: usize, clock: i32, until: *const t
 // ---- reader-writer locks ----
 
 fn rwlock(address: usize) -> usize {
-    object(address, |object| {
+    let index = object(address, |object| {
         // SAFETY: the beginning of glibc's pthread_rwlock_t: readers · 8 + phase bits; the writer at 24.
         let (readers, writer) = unsafe { (*(address as *const u32), *((address + 24) as *const i32)) };
         object.owner = u32::from(writer != 0);
         object.readers = if writer != 0 { 0 } else { readers >> 3 };
-    })
+    });
+    sync::used(address);
+    index
 }
 
 pub fn read_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
@@ -259,16 +310,12 @@ fn rw_unlock(address: usize) -> i32 {
 }
 
 unsafe extern "C" fn rwlock_init(address: usize, attr: usize) -> i32 {
-    if is_running() {
-        sync::forget(address);
-    }
+    sync::initialise(address);
     unsafe { real!(pthread_rwlock_init(m: usize = address, a: usize = attr) -> i32) }
 }
 
 unsafe extern "C" fn rwlock_destroy(address: usize) -> i32 {
-    if is_running() {
-        sync::forget(address);
-    }
+    sync::destroy(address);
     0
 }
 
@@ -300,12 +347,14 @@ when_running!(clockwrlock(l: usize, c: i32, t: *const timespec) = pthread_rwlock
 // ---- spin locks ----
 
 fn spin(address: usize) -> usize {
-    object(address, |object| {
+    let index = object(address, |object| {
         // SAFETY: a pthread_spinlock_t: 1 is unlocked in glibc on x86.
         if unsafe { *(address as *const i32) } != 1 {
             object.owner = 1;
         }
-    })
+    });
+    sync::used(address);
+    index
 }
 
 fn spin_acquire(address: usize, only_try: bool) -> i32 {
@@ -340,13 +389,11 @@ fn spin_release(address: usize) -> i32 {
 }
 
 unsafe extern "C" fn spin_init(address: usize, shared: i32) -> i32 {
-    if is_running() {
-        sync::forget(address);
-    }
+    sync::initialise(address);
     unsafe { real!(pthread_spin_init(l: usize = address, s: i32 = shared) -> i32) }
 }
 
-when_running!(spin_destroy(l: usize) = pthread_spin_destroy else { sync::forget(l); 0 });
+when_running!(spin_destroy(l: usize) = pthread_spin_destroy else { sync::destroy(l); 0 });
 when_running!(spin_lock(l: usize) = pthread_spin_lock else spin_acquire(l, false));
 when_running!(spin_trylock(l: usize) = pthread_spin_trylock else spin_acquire(l, true));
 when_running!(spin_unlock(l: usize) = pthread_spin_unlock else spin_release(l));
@@ -374,9 +421,7 @@ unsafe extern "C" fn c11_mutex_init(address: usize, kind: i32) -> i32 {
         std::ptr::write_bytes(address as *mut u8, 0, size_of::<libc::pthread_mutex_t>());
         (*(address as *mut NativeMutex)).kind = if kind & MTX_RECURSIVE != 0 { RECURSIVE } else { 0 };
     }
-    if is_running() {
-        sync::forget(address);
-    }
+    sync::initialise(address);
     0
 }
 
@@ -397,13 +442,11 @@ unsafe extern "C" fn c11_timedlock(address: usize, until: *const timespec) -> i3
 }
 
 unsafe extern "C" fn c11_destroy(address: usize) {
-    if is_running() {
-        sync::forget(address);
-    }
+    destroy_mutex(address);
 }
 
-entry! {
-    pthread_mutex_init => mutex_init; pthread_mutex_destroy => mutex_destroy;
+interpose! {
+    pthread_mutex_init => mutex_init; pthread_mutex_consistent => mutex_consistent; pthread_mutex_destroy => mutex_destroy;
     pthread_mutex_lock => mutex_lock; pthread_mutex_trylock => mutex_trylock; pthread_mutex_unlock => mutex_unlock;
     pthread_mutex_timedlock => mutex_timedlock; pthread_mutex_clocklock => mutex_clocklock;
     pthread_rwlock_init => rwlock_init; pthread_rwlock_destroy => rwlock_destroy;

@@ -3,7 +3,7 @@
 //! Only calls of the program itself come here, not libc's inner ones. Mapped files that are shared with
 //! the outside keep what was written to them.
 
-use crate::entry;
+use crate::interpose;
 use crate::real;
 use crate::sys;
 use crate::world::{is_running, world};
@@ -133,4 +133,4 @@ unsafe extern "C" fn remap(old: usize, old_length: usize, length: usize, flags: 
     result
 }
 
-entry! { mmap => map; mmap64 => map; munmap => unmap; mremap => remap; }
+interpose! { mmap => map; mmap64 => map; munmap => unmap; mremap => remap; }

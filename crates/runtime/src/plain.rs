@@ -9,9 +9,10 @@ use crate::call::caller;
 use crate::entry;
 use crate::finding;
 use crate::shadow;
-use crate::world::{HOT, IDLE, IGNORING, PENDING, RUNNING, Step, visible, world};
+use crate::world::{HOT, IDLE, IGNORING, PENDING, RUNNING, Step, give_way, visible, world};
 use porf_sample::Order;
 use porf_sample::race::{Access, Cell, Kind};
+use std::sync::atomic::Ordering;
 
 /// What a volatile access left to do.
 #[derive(Default, Clone, Copy)]
@@ -30,17 +31,17 @@ pub fn short_pc(pc: usize) -> u32 {
     pc.wrapping_sub(short_pc as *const () as usize) as u32
 }
 
-/// The program counter that [`short_pc`] shortened, if it is within 2 GiB of this library. Code further
-/// away (instrumented shared objects) is told apart by the low 32 bits alone and completed when found.
+/// The program counter that [`short_pc`] shortened.
 pub fn long_pc(pc: u32) -> usize {
-    (short_pc as *const () as usize).wrapping_add(pc as i32 as isize as usize)
+    let base = short_pc as *const () as usize;
+    crate::modules::complete(base, pc).unwrap_or_else(|| base.wrapping_add(pc as i32 as isize as usize))
 }
 
 #[inline(always)]
 unsafe fn access<const SIZE: usize, const WRITE: bool>(address: usize) {
     // SAFETY: one kernel thread; cells exist for every address.
     unsafe {
-        let hot = &*HOT.get();
+        let hot = &mut *HOT.get();
         if hot.state != RUNNING {
             if hot.state == PENDING {
                 complete_pending();
@@ -48,6 +49,10 @@ unsafe fn access<const SIZE: usize, const WRITE: bool>(address: usize) {
             if (*HOT.get()).state != RUNNING {
                 return;
             }
+        }
+        hot.patience -= 1;
+        if hot.patience == 0 {
+            lose_patience();
         }
         match SIZE {
             1 | 2 | 4 if (address & 3) + SIZE <= 4 => {
@@ -58,6 +63,15 @@ unsafe fn access<const SIZE: usize, const WRITE: bool>(address: usize) {
             _ => range(address, SIZE, if WRITE { Kind::Write } else { Kind::Read }, caller()),
         }
     }
+}
+
+/// The thread may be waiting for another to write what it reads: that one must run.
+#[cold]
+fn lose_patience() {
+    let pc = caller();
+    give_way();
+    // SAFETY: one kernel thread.
+    unsafe { *crate::call::CALLER.get() = pc };
 }
 
 /// An access to the bytes `mask` of each of `COUNT` cells: quick where the cells are simple.
@@ -81,7 +95,7 @@ unsafe fn cells<const COUNT: usize, const SIZE: usize, const WRITE: bool>(
         }
         let kind = if WRITE { Kind::Write } else { Kind::Read };
         let pc = caller();
-        if w.watch.is_none() {
+        if w.watches.is_empty() {
             let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
             let mut done = true;
             for i in 0..COUNT {
@@ -96,6 +110,9 @@ unsafe fn cells<const COUNT: usize, const SIZE: usize, const WRITE: bool>(
     }
 }
 
+/// An access of more bytes takes long enough that whoever watches for progress wants to hear of it.
+const LARGE: usize = 1 << 20;
+
 /// Checks and records an access to some bytes.
 #[inline(never)]
 pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
@@ -107,6 +124,15 @@ pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
     let clock = w.engine.clock(thread);
     let now = clock.get(thread);
     let pc_short = short_pc(pc);
+    if size >= LARGE {
+        // Parts, each a sign of life.
+        let half = (size / 2).next_multiple_of(8);
+        range(address, half, kind, pc);
+        return range(address + half, size - half, kind, pc);
+    }
+    if size >= LARGE / 2 {
+        w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
+    }
     shadow::for_each(address, size, |cell, mask| {
         // SAFETY: a cell of the shadow; nobody else has a reference.
         let cell = unsafe { &mut *cell };
@@ -117,7 +143,7 @@ pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
         // The value is not there yet: the next atomic access takes it from memory.
         overwrites |= kind == Kind::Write && w.detector.overwrite(cell, mask, thread, now);
     });
-    if w.watch.is_some() {
+    if !w.watches.is_empty() {
         finding::watched(w, address, size, kind, pc, w.engine.now(thread));
     }
     if overwrites {
@@ -125,6 +151,23 @@ pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
         w.engine.tick(thread);
         w.refresh();
     }
+    if let Some(conflict) = found {
+        finding::conflict(w, address, size, kind, pc, conflict);
+    }
+}
+
+/// Checks an access to some bytes of one cell against earlier ones, without recording it.
+pub fn look(address: usize, size: usize, kind: Kind) {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    let (thread, pc) = (w.current, caller());
+    let mut found = None;
+    shadow::for_each(address, size, |cell, mask| {
+        let clock = w.engine.clock(thread);
+        let access = Access { thread, clock, now: clock.get(thread), pc: short_pc(pc), mask, kind };
+        // SAFETY: a cell of the shadow; nobody else has a reference.
+        found = found.or_else(|| w.detector.check_atomic(unsafe { &mut *cell }, access));
+    });
     if let Some(conflict) = found {
         finding::conflict(w, address, size, kind, pc, conflict);
     }

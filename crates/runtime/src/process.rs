@@ -1,10 +1,9 @@
 //! The beginning and the end: initialisation before the program's own, exit, abort, signals, fork.
 
 use crate::call::{self, caller};
-use crate::entry;
+use crate::interpose;
 use crate::fiber;
 use crate::finding;
-use crate::plain::long_pc;
 use crate::real;
 use crate::repeat::{self, Mode};
 use crate::shadow;
@@ -66,9 +65,6 @@ extern "C" fn init(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut
 pub fn init_late() {
     init(0, std::ptr::null_mut(), std::ptr::null_mut());
 }
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __tsan_init() {}
 
 unsafe extern "C" {
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
@@ -188,7 +184,7 @@ pub fn finish(outcome: Outcome) -> ! {
     w.outcome = outcome;
     match w.mode {
         Mode::InProcess => world::switch_to_controller(),
-        Mode::Fork => repeat::end_of_child(),
+        Mode::Fork | Mode::Restart => repeat::end_of_child(),
         Mode::Standalone => {
             summarise();
             sys::exit_now(if let Outcome::Exited(status) = outcome { status } else { 66 })
@@ -267,16 +263,22 @@ unsafe extern "C" fn exit_inner(status: c_int) -> ! {
     sys::exit_now(status)
 }
 
-entry! { __assert_fail => assert_fail; abort => abort_inner; _exit => exit_inner; _Exit => exit_inner; }
+interpose! { __assert_fail => assert_fail; abort => abort_inner; _exit => exit_inner; _Exit => exit_inner; }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fork() -> i32 {
     // SAFETY: the program's own fork.
     unsafe {
         let child = real!(fork() -> i32);
-        if child == 0 && is_running() {
-            // Only the calling thread exists in the child.
+        if child == 0 && world::is_initialised() {
+            // The child is not the sampled program: what it finds is counted nowhere.
             let w = world();
+            w.separate(standalone());
+            *SAMPLING.get() = false;
+            if !is_running() {
+                return child;
+            }
+            // Only the calling thread exists in it.
             w.forked_child = true;
             let current = w.current;
             w.runnable.clear();
@@ -305,14 +307,16 @@ pub fn install_handlers() {
         libc::sigaltstack(&stack, std::ptr::null_mut());
         for signal in CRASHES.into_iter().chain([HANG_SIGNAL]) {
             let mut old: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(signal, std::ptr::null(), &mut old);
+            let none: *const libc::sigaction = std::ptr::null();
+            real!(sigaction(s: i32 = signal, n: *const libc::sigaction = none, o: *mut libc::sigaction = &mut old) -> i32);
             if old.sa_sigaction != libc::SIG_DFL {
                 continue;
             }
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_signal as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
+            let none: *mut libc::sigaction = std::ptr::null_mut();
+            real!(sigaction(s: i32 = signal, n: *const libc::sigaction = &action, o: *mut libc::sigaction = none) -> i32);
         }
     }
 }
@@ -323,8 +327,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         let machine = &(*context.cast::<libc::ucontext_t>()).uc_mcontext;
         let pc = machine.gregs[libc::REG_RIP as usize] as usize;
         if !is_running() {
-            libc::signal(signal, libc::SIG_DFL);
-            libc::raise(signal);
+            real!(signal(s: i32 = signal, h: usize = libc::SIG_DFL) -> usize);
+            real!(raise(s: i32 = signal) -> i32);
             return;
         }
         let w = world();
@@ -340,7 +344,6 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         };
         // Return addresses point behind the call; this one at the instruction.
         finding::event(w, what, pc + 1, &message);
-        let _ = long_pc(0);
     }
     finish(Outcome::Aborted);
 }

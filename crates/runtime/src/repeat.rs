@@ -2,7 +2,8 @@
 //!
 //! In-process: when the first thread is created, the writable memory of the program is copied aside, and
 //! before each execution copied back; open files are closed or rewound. A controller fiber on a stack of
-//! its own does that. Fork: a child per execution; for programs whose memory is large.
+//! its own does that. Fork: a child per execution; for programs whose memory is large. Restart: the whole
+//! program once per execution; for programs with state outside their memory.
 
 use crate::fiber;
 use crate::finding;
@@ -11,8 +12,8 @@ use crate::lend;
 use crate::process::{self, Outcome};
 use crate::signal::Dispositions;
 use crate::sys;
-use crate::world::{self, Choice, Fiber, world};
-use porf_sample::protocol::{HASH_SLOTS, execution_seed};
+use crate::world::{self, Fiber, World, world};
+use porf_sample::protocol::{HASH_SLOTS, execution_seed, isolation};
 use std::sync::atomic::Ordering;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +22,8 @@ pub enum Mode {
     Standalone,
     InProcess,
     Fork,
+    /// This process runs one execution; `porf sample` starts the next.
+    Restart,
 }
 
 /// Copying more than this back costs more than a fork.
@@ -40,6 +43,8 @@ pub fn begin() {
     w.fibers[0].fs = fiber::fs_base();
     w.fibers[0].mask = crate::signal::current();
     w.benign_before = w.benign.len();
+    w.modules.begin();
+    w.timers.begin();
     w.fiber_count = 1;
     lend::lend(w, LENDERS);
     if !process::is_sampling() {
@@ -51,19 +56,26 @@ pub fn begin() {
     note_maps();
     let size = Snapshot::measure();
     w.shared().progress.snapshot_bytes.store(size as u64, Ordering::Relaxed);
-    let (mode, reason) = match options.isolation {
-        1 => (Mode::InProcess, 0),
-        2 => (Mode::Fork, 2),
-        _ if size > IN_PROCESS_LIMIT => (Mode::Fork, 1),
-        _ => (Mode::InProcess, 0),
+    let mode = match options.isolation {
+        isolation::IN_PROCESS => Mode::InProcess,
+        isolation::FORK => Mode::Fork,
+        isolation::RESTART => Mode::Restart,
+        _ if holds_state_outside() => Mode::Restart,
+        _ if size > IN_PROCESS_LIMIT => Mode::Fork,
+        _ => Mode::InProcess,
     };
     w.mode = mode;
-    w.shared().progress.isolation.store(if mode == Mode::InProcess { 1 } else { 2 }, Ordering::Relaxed);
-    w.shared().progress.fork_reason.store(reason, Ordering::Relaxed);
+    let used = match mode {
+        Mode::Fork => isolation::FORK,
+        Mode::Restart => isolation::RESTART,
+        _ => isolation::IN_PROCESS,
+    };
+    w.shared().progress.isolation.store(used, Ordering::Relaxed);
     w.shared().progress.process.store(std::process::id(), Ordering::Relaxed);
-    if mode == Mode::Fork {
-        fork_executions();
-        return;
+    match mode {
+        Mode::Fork => return fork_executions(),
+        Mode::Restart => return run_one(),
+        _ => {}
     }
     let stack = sys::map(CONTROLLER_STACK) as usize;
     // SAFETY: a stack of our own; the main fiber continues here, once per execution.
@@ -103,31 +115,38 @@ impl Plan {
         // SAFETY: between executions.
         let w = unsafe { world() };
         let options = w.shared().options;
-        if let Some((watch, seed)) = finding::incomplete(w) {
-            w.watch = Some(watch);
-            w.is_replay = true;
+        w.calibrates = false;
+        w.is_replay = true;
+        if let Some(seed) = finding::incomplete(w) {
+            self.expect_length(w, seed);
             return Some(seed);
         }
-        if let Choice::Pct(pct) = &mut w.scheduler {
-            // One execution, always the same, tells how long they are.
-            // SAFETY: mapped for the life of the process.
-            let progress = unsafe { &(*w.shared).progress };
-            let steps = progress.pct_steps.load(Ordering::Relaxed);
-            if steps == 0 {
-                w.is_replay = true;
-                return Some(CALIBRATION_SEED);
-            }
-            pct.expect(steps, progress.pct_loads.load(Ordering::Relaxed));
-        }
-        w.is_replay = false;
         let found = w.shared().progress.finding_count.load(Ordering::Relaxed) > 0;
         if self.next == self.total || (options.stop_at_first != 0 && found) {
             return None;
         }
+        let seed = execution_seed(options.seed, self.next);
+        if !self.expect_length(w, seed) {
+            // One execution, always the same, tells how long they are.
+            w.calibrates = true;
+            return Some(CALIBRATION_SEED);
+        }
+        w.is_replay = false;
         w.execution = self.next;
         self.next += 1;
         w.shared().progress.begun.fetch_add(1, Ordering::Relaxed);
-        Some(execution_seed(options.seed, w.execution))
+        Some(seed)
+    }
+
+    /// Tells PCT how long executions are, if it wants to know and that is known.
+    fn expect_length(&self, w: &mut World, seed: u64) -> bool {
+        let progress = &w.shared().progress;
+        let (steps, loads) =
+            (progress.pct_steps.load(Ordering::Relaxed), progress.pct_loads.load(Ordering::Relaxed));
+        if steps > 0 {
+            w.scheduler.pct().expect(steps, loads);
+        }
+        steps > 0 || !w.scheduler.wants_pct(seed)
     }
 
     fn again(&mut self) {
@@ -144,21 +163,19 @@ impl Plan {
 fn account() {
     // SAFETY: between executions.
     let w = unsafe { world() };
-    let shared = w.shared();
-    if let Choice::Pct(pct) = &w.scheduler
-        && shared.progress.pct_steps.load(Ordering::Relaxed) == 0
-    {
-        let (steps, loads) = pct.length();
-        shared.progress.pct_loads.store(loads, Ordering::Relaxed);
-        shared.progress.pct_steps.store(steps.max(1), Ordering::Relaxed);
+    if w.calibrates {
+        let (steps, loads) = w.scheduler.pct().length();
+        w.shared().progress.pct_loads.store(loads, Ordering::Relaxed);
+        w.shared().progress.pct_steps.store(steps.max(1), Ordering::Relaxed);
     }
     if w.is_replay {
-        if let Some(watch) = w.watch.take() {
+        while let Some(watch) = w.watches.pop() {
             // The access did not come again (a program that is not a function of its seed): one frame must do.
-            shared.findings[watch.finding].complete = 2;
+            w.shared_mut().findings[watch.finding].complete = 2;
         }
         return;
     }
+    let shared = w.shared();
     let progress = &shared.progress;
     progress.events.fetch_add(w.steps, Ordering::Relaxed);
     progress.max_threads.fetch_max(w.fiber_count as u32, Ordering::Relaxed);
@@ -179,7 +196,7 @@ fn account() {
 
 fn note_distinct(hash: u64) {
     // SAFETY: between executions.
-    let shared = unsafe { world() }.shared();
+    let shared = unsafe { world() }.shared_mut();
     let hash = hash | 1;
     let distinct = shared.progress.distinct.load(Ordering::Relaxed) as usize;
     if distinct >= HASH_SLOTS / 4 * 3 {
@@ -202,7 +219,7 @@ extern "C" fn control(_: usize) -> ! {
     // SAFETY: runs between executions, on its own stack.
     unsafe {
         let mut plan = Plan { next: 0, total: world().shared().options.executions };
-        let files = Files::note();
+        let files = Files::note(true);
         let signals = Dispositions::note();
         let mut snapshot = Snapshot::take(world().fibers[0].context);
         let main = world().fibers[0].context;
@@ -246,7 +263,7 @@ impl Snapshot {
     /// The ranges to copy; `stack` is where the main thread's stack begins to matter.
     fn ranges(stack: usize) -> Vec<(usize, usize)> {
         let mut ranges = Vec::new();
-        for line in read_file(c"/proc/self/maps").split(|&byte| byte == b'\n') {
+        for line in read_maps().unwrap_or_else(|| sys::fail("porf: cannot read /proc/self/maps\n")).split(|&byte| byte == b'\n') {
             let Some((start, end, writable, shared)) = parse_map(line) else { continue };
             if !writable
                 || shared
@@ -306,14 +323,15 @@ fn parse_map(line: &[u8]) -> Option<(usize, usize, bool, bool)> {
     Some((start, end, permissions[1] == b'w', permissions[3] == b's'))
 }
 
-fn read_file(path: &std::ffi::CStr) -> Vec<u8> {
+/// The text of /proc/self/maps; None where a sandbox forbids it.
+fn read_maps() -> Option<Vec<u8>> {
     let mut text = Vec::new();
     // SAFETY: plain system calls on a buffer of ours.
     unsafe {
         let file =
-            sys::syscall(libc::SYS_open, [path.as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
+            sys::syscall(libc::SYS_open, [c"/proc/self/maps".as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
         if file < 0 {
-            sys::fail("porf: cannot read /proc/self/maps\n");
+            return None;
         }
         let mut buffer = [0u8; 4096];
         loop {
@@ -328,15 +346,23 @@ fn read_file(path: &std::ffi::CStr) -> Vec<u8> {
         }
         sys::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
     }
-    text
+    Some(text)
 }
 
-fn note_maps() {
+/// Notes where files are mapped, for whoever looks up functions and lines.
+pub fn note_maps() {
     // SAFETY: initialised.
-    let shared = unsafe { world() }.shared();
-    let text = read_file(c"/proc/self/maps");
-    let length = text.len().min(shared.maps.len());
-    shared.maps[..length].copy_from_slice(&text[..length]);
+    let shared = unsafe { world() }.shared_mut();
+    let text = read_maps().unwrap_or_default();
+    let mut length = shared.maps_length as usize;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        // Lines from before stay: another execution may have loaded a library elsewhere.
+        let known = shared.maps[..length].split_inclusive(|&byte| byte == b'\n').any(|known| known == line);
+        if !known && line.contains(&b'/') && length + line.len() <= shared.maps.len() {
+            shared.maps[length..length + line.len()].copy_from_slice(line);
+            length += line.len();
+        }
+    }
     shared.maps_length = length as u64;
 }
 
@@ -347,20 +373,20 @@ struct Files {
     /// Descriptors other than the standard ones, and copies of them.
     copies: Vec<(usize, isize)>,
     output: u32,
-    saved: [isize; 2],
+    /// Copies of the standard ones.
+    saved: [isize; 3],
     null: isize,
-    /// Whether the program's output goes where it went at first.
-    shown: std::cell::Cell<bool>,
 }
 
 impl Files {
-    fn note() -> Files {
+    /// `keep` is whether the descriptors are to be restored later.
+    fn note(keep: bool) -> Files {
         // SAFETY: system calls on descriptors.
         unsafe {
             let output = world().shared().options.output;
             let high =
                 |fd: usize| sys::syscall(libc::SYS_fcntl, [fd, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0]);
-            let saved = [high(1), high(2)];
+            let saved = [high(0), high(1), high(2)];
             let opened = sys::syscall(
                 libc::SYS_open,
                 [c"/dev/null".as_ptr() as usize, libc::O_RDWR as usize, 0, 0, 0, 0],
@@ -369,18 +395,39 @@ impl Files {
             sys::syscall(libc::SYS_close, [opened as usize, 0, 0, 0, 0, 0]);
             let mut offsets = Vec::new();
             let mut copies = Vec::new();
-            for fd in 0..64 {
-                let mut status: libc::stat = std::mem::zeroed();
-                let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
-                if known && fd > 2 {
+            for fd in 0..DESCRIPTORS {
+                let mode = mode_of(fd);
+                if keep && mode.is_some() && fd > 2 {
                     copies.push((fd, high(fd)));
                 }
-                if known && status.st_mode & libc::S_IFMT == libc::S_IFREG {
+                if mode.is_some_and(|mode| mode & libc::S_IFMT == libc::S_IFREG) {
                     offsets
                         .push((fd, sys::syscall(libc::SYS_lseek, [fd, 0, libc::SEEK_CUR as usize, 0, 0, 0])));
                 }
             }
-            Files { first_free: Files::free(), offsets, copies, output, saved, null, shown: true.into() }
+            Files { first_free: Files::free(), offsets, copies, output, saved, null }
+        }
+    }
+
+    /// Shows or drops the output of the coming execution.
+    unsafe fn choose_output(&self) {
+        // SAFETY: system calls on descriptors.
+        unsafe {
+            let (execution, is_replay) = (world().execution, world().is_replay);
+            let shown = match self.output {
+                _ if is_replay => false,
+                0 => false,
+                1 => execution == 0,
+                _ => true,
+            };
+            for (fd, saved) in self.saved.into_iter().enumerate() {
+                let source = if shown || fd == 0 { saved } else { self.null };
+                if source >= 0 {
+                    sys::syscall(libc::SYS_dup2, [source as usize, fd, 0, 0, 0, 0]);
+                } else {
+                    sys::syscall(libc::SYS_close, [fd, 0, 0, 0, 0, 0]);
+                }
+            }
         }
     }
 
@@ -408,20 +455,54 @@ impl Files {
             for &(fd, offset) in &self.offsets {
                 sys::syscall(libc::SYS_lseek, [fd, offset as usize, libc::SEEK_SET as usize, 0, 0, 0]);
             }
-            let (execution, is_replay) = (world().execution, world().is_replay);
-            let shown = match self.output {
-                _ if is_replay => false,
-                0 => false,
-                1 => execution == 0,
-                _ => true,
-            };
-            if shown != self.shown.replace(shown) {
-                for (fd, saved) in [1, 2].into_iter().zip(self.saved) {
-                    let source = if shown { saved } else { self.null };
-                    sys::syscall(libc::SYS_dup2, [source as usize, fd, 0, 0, 0, 0]);
-                }
-            }
+            self.choose_output();
         }
+    }
+}
+
+/// Whether a descriptor holds what cannot be put back: what is in a pipe, who is connected, what an event
+/// counts. What the program inherited is somebody else's.
+fn holds_state_outside() -> bool {
+    // SAFETY: initialised.
+    let inherited = &unsafe { world() }.inherited;
+    (3..DESCRIPTORS).any(|fd| {
+        let plain = |mode: u32| matches!(mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFCHR);
+        !inherited[fd] && mode_of(fd).is_some_and(|mode| !plain(mode))
+    })
+}
+
+/// So many descriptors are looked at.
+const DESCRIPTORS: usize = 256;
+
+fn mode_of(fd: usize) -> Option<u32> {
+    // SAFETY: fills in a local.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        let known = sys::syscall(libc::SYS_fstat, [fd, &raw mut status as usize, 0, 0, 0, 0]) == 0;
+        known.then_some(status.st_mode)
+    }
+}
+
+/// The descriptors that are open before the program does anything: whoever started it left them.
+pub fn inherited() -> Vec<bool> {
+    (0..DESCRIPTORS).map(|fd| mode_of(fd).is_some()).collect()
+}
+
+// ---- restart ----
+
+/// Begins the one execution of this process, or ends it if none is left.
+fn run_one() {
+    // SAFETY: before the execution.
+    unsafe {
+        let progress = &world().shared().progress;
+        let next = progress.begun.load(Ordering::Relaxed);
+        let mut plan = Plan { next, total: world().shared().options.executions };
+        let Some(seed) = plan.next() else {
+            world().shared().progress.done.store(1, Ordering::Release);
+            sys::exit_now(0)
+        };
+        Files::note(false).choose_output();
+        world::begin(seed);
     }
 }
 
@@ -432,7 +513,7 @@ fn fork_executions() {
     // SAFETY: between executions.
     unsafe {
         let mut plan = Plan { next: 0, total: world().shared().options.executions };
-        let files = Files::note();
+        let files = Files::note(true);
         while let Some(seed) = plan.next() {
             files.restore();
             let before = world().shared().progress.ended.load(Ordering::Acquire);
@@ -447,15 +528,17 @@ fn fork_executions() {
                 == -(libc::EINTR as isize)
             {}
             let w = world();
-            let watch = w.watch.take();
             // A child that died before it could tell.
-            let _ =
-                w.shared().progress.pct_steps.compare_exchange(0, 64, Ordering::Relaxed, Ordering::Relaxed);
+            if w.calibrates {
+                let steps = &w.shared().progress.pct_steps;
+                let _ = steps.compare_exchange(0, 64, Ordering::Relaxed, Ordering::Relaxed);
+            }
             if w.is_replay {
-                if let Some(watch) = watch
-                    && w.shared().findings[watch.finding].complete == 0
-                {
-                    w.shared().findings[watch.finding].complete = 2;
+                while let Some(watch) = w.watches.pop() {
+                    let finding = &mut w.shared_mut().findings[watch.finding];
+                    if finding.complete == 0 {
+                        finding.complete = 2;
+                    }
                 }
             } else if w.shared().progress.ended.load(Ordering::Acquire) == before {
                 // Killed without a word (SIGKILL, or a handler of the program's own).

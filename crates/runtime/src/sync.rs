@@ -5,8 +5,21 @@
 //! the shadow of the object's address.
 
 use crate::shadow;
-use crate::world::{World, block, world};
+use crate::world::{World, block, is_running, world};
 use porf_sample::View;
+use porf_sample::race::Kind;
+
+/// What became of a robust mutex.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub enum Robust {
+    #[default]
+    No,
+    Usable,
+    /// Its owner ended: who locks it next is told.
+    Abandoned,
+    /// That one unlocked it without making it consistent.
+    Lost,
+}
 
 #[derive(Default)]
 pub struct SyncObject {
@@ -20,6 +33,8 @@ pub struct SyncObject {
     pub readers: u32,
     pub round: u32,
     pub waiters: Vec<u32>,
+    /// Of a robust mutex; [`Robust::No`] of all others.
+    pub robust: Robust,
     /// Some thread waited on it, and may not have noticed yet that it need not.
     waited: bool,
 }
@@ -46,14 +61,55 @@ pub fn object(address: usize, import: impl FnOnce(&mut SyncObject)) -> usize {
         (object.owner, object.count, object.readers, object.round) = (0, 0, 0, 0);
         object.waiters.clear();
         object.waited = false;
+        object.robust = Robust::No;
         import(object);
         w.detector.extend(&mut *shadow::cell(address)).sync = index as u32 + 1;
         index
     }
 }
 
+/// A use of the object: races with its initialisation, and must not come after its memory was freed.
+pub fn used(address: usize) {
+    touch(address, Kind::Read);
+}
+
+/// The first bytes of the object are accessed by the caller, if that is the program.
+fn touch(address: usize, kind: Kind) {
+    // SAFETY: called while running.
+    unsafe {
+        if world().is_called_by_program() {
+            crate::plain::any_range(address, FIRST_BYTES, kind);
+        }
+    }
+}
+
+const FIRST_BYTES: usize = 4;
+
+/// A wake-up: as [`used`], but who is woken may end the object at once, so nothing is remembered of it.
+pub fn used_to_wake(address: usize) {
+    // SAFETY: called while running.
+    if unsafe { world() }.is_called_by_program() {
+        crate::plain::look(address, FIRST_BYTES, Kind::Read);
+    }
+}
+
+/// The object at this address is initialised.
+pub fn initialise(address: usize) {
+    if is_running() {
+        forget(address);
+        touch(address, Kind::Write);
+    }
+}
+
+/// The object at this address is destroyed.
+pub fn destroy(address: usize) {
+    if is_running() {
+        forget(address);
+    }
+}
+
 /// The object at this address is new, or gone.
-pub fn forget(address: usize) {
+fn forget(address: usize) {
     // SAFETY: called while running; a cell of the shadow.
     unsafe {
         let sync = std::mem::take(&mut world().detector.extend(&mut *shadow::cell(address)).sync);
@@ -69,11 +125,8 @@ pub fn wait_on(index: usize, waiting: &'static str, deadline: Option<u64>) -> bo
     w.syncs[index].waiters.push(me);
     w.syncs[index].waited = true;
     let woken = block(waiting, deadline);
-    if !woken {
-        // SAFETY: as above, after the switch.
-        unsafe { world() }.syncs[index].waiters.retain(|&waiter| waiter != me);
-    }
-    crate::thread::test_cancel();
+    // SAFETY: as above, after the switch. It is still there if a signal, a cancellation or the time woke it.
+    unsafe { world() }.syncs[index].waiters.retain(|&waiter| waiter != me);
     woken
 }
 
@@ -81,6 +134,19 @@ impl World {
     pub fn wake_all(&mut self, index: usize) {
         while let Some(waiter) = self.syncs[index].waiters.pop() {
             self.wake(waiter);
+        }
+    }
+
+    /// A thread ends: the robust mutexes it holds are abandoned.
+    pub fn abandon_locks(&mut self, thread: u32) {
+        for index in 0..self.sync_count {
+            let object = &mut self.syncs[index];
+            if object.owner == thread + 1 && object.robust != Robust::No {
+                object.owner = 0;
+                object.robust = Robust::Abandoned;
+                self.release_to(index);
+                self.wake_all(index);
+            }
         }
     }
 

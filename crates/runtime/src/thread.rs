@@ -1,7 +1,7 @@
 //! Threads: creation, end, joining, cancellation, thread-specific data; POSIX and C11.
 
 use crate::call::caller;
-use crate::entry;
+use crate::interpose;
 use crate::fiber;
 use crate::real;
 use crate::repeat;
@@ -19,10 +19,11 @@ pub enum Start {
 }
 
 const STACK: usize = 8 << 20;
+const JOINING: &str = "for a thread to end";
 const CANCELED: usize = usize::MAX;
 
 /// Creates a thread; `out` is written before it can run.
-fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool) {
+fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool, stack_size: usize) {
     if !is_running() {
         repeat::begin();
     }
@@ -42,9 +43,12 @@ fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool) {
     w.lenders[lender].used = true;
     w.lenders[lender].renew();
     if index == w.fibers.len() {
-        let mut fiber = Fiber::new();
-        fiber.stack = sys::map(STACK) as usize;
-        w.fibers.push(fiber);
+        w.fibers.push(Fiber::new());
+    }
+    if w.fibers[index].stack_size < stack_size.max(STACK) {
+        // A smaller one of an earlier execution is left alone: it is backed only where it was used.
+        w.fibers[index].stack_size = stack_size.max(STACK).next_multiple_of(4096);
+        w.fibers[index].stack = sys::map(w.fibers[index].stack_size) as usize;
     }
     w.changed();
     let thread = w.engine.create_thread(w.current);
@@ -61,7 +65,7 @@ fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool) {
     fiber.argument = argument;
     fiber.detached = detached;
     // SAFETY: the stack is the fiber's own.
-    fiber.context = unsafe { fiber::prepare(fiber.stack + STACK, run, index) };
+    fiber.context = unsafe { fiber::prepare(fiber.stack + fiber.stack_size, run, index) };
     w.runnable.push(thread);
     w.refresh();
     // SAFETY: one kernel thread; `out` is the caller's.
@@ -76,7 +80,9 @@ fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool) {
 }
 
 extern "C" fn run(index: usize) -> ! {
-    crate::signal::deliver();
+    if crate::signal::are_waiting() {
+        crate::signal::deliver();
+    }
     // SAFETY: running, as this fiber.
     let (start, argument) = unsafe {
         let fiber = &world().fibers[index];
@@ -97,6 +103,7 @@ pub fn finish(result: usize) -> ! {
     let w = unsafe { world() };
     let current = w.current;
     w.changed();
+    w.abandon_locks(current);
     w.engine.finish_thread(current);
     let fiber = w.fiber();
     fiber.result = result;
@@ -107,7 +114,7 @@ pub fn finish(result: usize) -> ! {
     }
     w.runnable.retain(|&thread| thread != current);
     for thread in 0..w.fiber_count as u32 {
-        if w.fibers[thread as usize].waiting == "for a thread to end" {
+        if w.fibers[thread as usize].waiting == JOINING {
             w.wake(thread);
         }
     }
@@ -190,9 +197,11 @@ fn join(thread: pthread_t, deadline: Option<u64>, only_try: bool) -> Result<usiz
         if deadline.is_none() && !w.fiber().cancelled {
             w.engine.await_thread(w.current);
         }
-        if !block("for a thread to end", deadline) {
+        if !block(JOINING, deadline) {
             return Err(libc::ETIMEDOUT);
         }
+        // SAFETY: running.
+        unsafe { world() }.fiber().waiting = "";
         test_cancel();
     }
 }
@@ -216,15 +225,18 @@ unsafe extern "C" fn posix_create(
     start: extern "C" fn(usize) -> usize,
     argument: usize,
 ) -> i32 {
-    let mut detached = 0;
+    let (mut detached, mut stack_size) = (0, 0);
     if !attr.is_null() {
         // SAFETY: the caller's attribute object.
-        unsafe { pthread_attr_getdetachstate(attr, &mut detached) };
+        unsafe {
+            pthread_attr_getdetachstate(attr, &mut detached);
+            libc::pthread_attr_getstacksize(attr, &mut stack_size);
+        }
     }
     if !crate::world::is_initialised() {
         crate::process::init_late();
     }
-    create(out, Start::Posix(start), argument, detached == libc::PTHREAD_CREATE_DETACHED);
+    create(out, Start::Posix(start), argument, detached == libc::PTHREAD_CREATE_DETACHED, stack_size);
     0
 }
 
@@ -348,7 +360,7 @@ unsafe extern "C" fn posix_testcancel() {
 pub fn test_cancel() {
     // SAFETY: running.
     let fiber = unsafe { world() }.fiber();
-    if fiber.cancelled && !fiber.cancel_disabled {
+    if fiber.is_cancelled() {
         fiber.cancelled = false;
         leave(CANCELED);
     }
@@ -443,7 +455,7 @@ unsafe extern "C" fn c11_create(
     if !crate::world::is_initialised() {
         crate::process::init_late();
     }
-    create(out, Start::C11(start), argument, false);
+    create(out, Start::C11(start), argument, false, 0);
     0
 }
 
@@ -473,11 +485,26 @@ unsafe extern "C" fn c11_key_delete(key: u32) {
     unsafe { key_delete(key) };
 }
 
+/// The bounds of the stack that the thread runs on.
+unsafe extern "C" fn get_attributes(thread: pthread_t, attr: *mut libc::pthread_attr_t) -> i32 {
+    let index = if is_running() { find(thread) } else { None };
+    // SAFETY: running, if a thread was found; the caller's attribute object.
+    unsafe {
+        let Some(fiber) = index.filter(|&index| index > 0).map(|index| &world().fibers[index]) else {
+            return real!(pthread_getattr_np(t: pthread_t = thread, a: *mut libc::pthread_attr_t = attr) -> i32);
+        };
+        libc::pthread_attr_init(attr);
+        let state = if fiber.detached { libc::PTHREAD_CREATE_DETACHED } else { libc::PTHREAD_CREATE_JOINABLE };
+        libc::pthread_attr_setdetachstate(attr, state);
+        libc::pthread_attr_setstack(attr, fiber.stack as *mut c_void, fiber.stack_size)
+    }
+}
+
 unsafe extern "C" fn set_name(_thread: pthread_t, _name: *const c_void) -> i32 {
     0
 }
 
-entry! {
+interpose! {
     pthread_create => posix_create; pthread_join => posix_join; pthread_tryjoin_np => posix_tryjoin;
     pthread_timedjoin_np => posix_timedjoin; pthread_clockjoin_np => posix_clockjoin;
     pthread_detach => posix_detach; pthread_exit => posix_exit; pthread_cancel => posix_cancel;
@@ -489,5 +516,5 @@ entry! {
     pthread_getspecific => get_specific; pthread_setspecific => set_specific;
     thrd_create => c11_create; thrd_join => c11_join; thrd_exit => c11_exit; thrd_detach => c11_detach;
     tss_create => c11_key_create; tss_delete => c11_key_delete; tss_get => get_specific; tss_set => set_specific;
-    pthread_setname_np => set_name;
+    pthread_setname_np => set_name; pthread_getattr_np => get_attributes;
 }

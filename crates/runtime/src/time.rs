@@ -3,9 +3,10 @@
 //! Under `porf sample` the clocks start at fixed points, so that an execution does not depend on when it
 //! runs. A sleep or a timed wait ends when virtual time has reached its end: at once if nobody else can run.
 
-use crate::entry;
+use crate::interpose;
 use crate::real;
-use crate::sys;
+use crate::signal::Interrupted;
+use crate::sys::{self, Global};
 use crate::world::{block, give_way, is_running, world};
 use libc::{clockid_t, timespec, timeval};
 
@@ -43,20 +44,31 @@ fn is_virtual() -> bool {
     crate::process::is_sampling()
 }
 
+/// Virtual time before the first thread; rolled back with the program, so executions go on from there.
+static BEFORE: Global<u64> = Global::new(0);
+
+/// Virtual time when the first thread was created.
+pub fn before_threads() -> u64 {
+    // SAFETY: one kernel thread.
+    unsafe { *BEFORE.get() }
+}
+
+/// A clock read takes so many ticks: a loop that only watches the clock must see it move.
+const READING: u64 = 10;
+
 fn now(clock: clockid_t) -> u64 {
-    let elapsed = if is_running() {
-        // SAFETY: running.
-        let w = unsafe { world() };
-        // A loop that only watches the clock must see it move.
-        w.time += 10 * w.tick;
+    // SAFETY: initialised, or nobody is sampling; reacquired after giving way.
+    unsafe {
+        if !is_running() {
+            *BEFORE.get() += READING * world().tick;
+            return start(clock) + *BEFORE.get();
+        }
+        let w = world();
+        w.time += READING * w.tick;
         w.changed();
         give_way();
-        // SAFETY: as above.
-        unsafe { world() }.time
-    } else {
-        0
-    };
-    start(clock) + elapsed
+        start(clock) + world().time
+    }
 }
 
 unsafe extern "C" fn gettime(clock: clockid_t, out: *mut timespec) -> i32 {
@@ -106,18 +118,36 @@ fn sys_result(result: isize) -> isize {
     result
 }
 
-fn sleep_until(deadline: u64) {
-    crate::atomic::tracked();
+/// Sleeps; the time left if a signal came first.
+fn sleep_until(deadline: u64) -> Option<u64> {
     block("sleeping", Some(deadline));
     crate::thread::test_cancel();
+    // SAFETY: running.
+    let w = unsafe { world() };
+    (w.fiber().interrupted != Interrupted::No).then(|| deadline.saturating_sub(w.time))
+}
+
+/// Before the first thread: nobody else can do anything meanwhile, so time just passes.
+fn sleep_alone(time: u64) {
+    // SAFETY: one kernel thread.
+    unsafe { *BEFORE.get() += time };
 }
 
 unsafe extern "C" fn nano_sleep(time: *const timespec, left: *mut timespec) -> i32 {
     if !is_running() {
-        return unsafe { real!(nanosleep(t: *const timespec = time, l: *mut timespec = left) -> i32) };
+        if !is_virtual() {
+            return unsafe { real!(nanosleep(t: *const timespec = time, l: *mut timespec = left) -> i32) };
+        }
+        sleep_alone(nanoseconds(unsafe { *time }));
+        return 0;
     }
-    sleep_until(unsafe { deadline_after(time) });
-    0
+    let Some(rest) = sleep_until(unsafe { deadline_after(time) }) else { return 0 };
+    if !left.is_null() {
+        // SAFETY: the caller's.
+        unsafe { *left = timespec { tv_sec: (rest / NANOS) as i64, tv_nsec: (rest % NANOS) as i64 } };
+    }
+    sys::set_errno(libc::EINTR);
+    -1
 }
 
 unsafe extern "C" fn clock_sleep(
@@ -126,14 +156,29 @@ unsafe extern "C" fn clock_sleep(
     time: *const timespec,
     left: *mut timespec,
 ) -> i32 {
-    if !is_running() {
-        return unsafe {
-            real!(clock_nanosleep(c: clockid_t = clock, f: i32 = flags, t: *const timespec = time, l: *mut timespec = left) -> i32)
-        };
-    }
     let absolute = flags & libc::TIMER_ABSTIME != 0;
-    sleep_until(unsafe { if absolute { deadline_of(clock, time) } else { deadline_after(time) } });
-    0
+    if !is_running() {
+        if !is_virtual() {
+            return unsafe {
+                real!(clock_nanosleep(c: clockid_t = clock, f: i32 = flags, t: *const timespec = time, l: *mut timespec = left) -> i32)
+            };
+        }
+        let end = unsafe { if absolute { deadline_of(clock, time) } else { nanoseconds(*time) } };
+        sleep_alone(if absolute { end.saturating_sub(before_threads()) } else { end });
+        return 0;
+    }
+    if !absolute {
+        return if unsafe { nano_sleep(time, left) } == 0 { 0 } else { libc::EINTR };
+    }
+    if sleep_until(unsafe { deadline_of(clock, time) }).is_some() { libc::EINTR } else { 0 }
+}
+
+/// Processor time in microseconds.
+unsafe extern "C" fn processor_time() -> i64 {
+    if !is_virtual() {
+        return unsafe { real!(clock() -> i64) };
+    }
+    (now(libc::CLOCK_PROCESS_CPUTIME_ID) / 1000) as i64
 }
 
 unsafe extern "C" fn micro_sleep(microseconds: u32) -> i32 {
@@ -142,12 +187,14 @@ unsafe extern "C" fn micro_sleep(microseconds: u32) -> i32 {
 }
 
 unsafe extern "C" fn second_sleep(seconds: u32) -> u32 {
-    unsafe { nano_sleep(&timespec { tv_sec: i64::from(seconds), tv_nsec: 0 }, std::ptr::null_mut()) };
-    0
+    let mut left = timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a local.
+    let ended = unsafe { nano_sleep(&timespec { tv_sec: i64::from(seconds), tv_nsec: 0 }, &mut left) } == 0;
+    if ended { 0 } else { left.tv_sec as u32 + u32::from(left.tv_nsec > 0) }
 }
 
-entry! {
+interpose! {
     clock_gettime => gettime; gettimeofday => getday; time => seconds;
     nanosleep => nano_sleep; clock_nanosleep => clock_sleep; usleep => micro_sleep; sleep => second_sleep;
-    thrd_sleep => nano_sleep;
+    thrd_sleep => nano_sleep; clock => processor_time;
 }

@@ -1,8 +1,9 @@
 //! Condition variables, barriers, semaphores and one-time initialisation, with C11's `cnd_*`.
 
-use crate::entry;
+use crate::interpose;
 use crate::lock::{self, c11};
 use crate::real;
+use crate::signal::Interrupted;
 use crate::sync::{self, object, wait_on};
 use crate::time::deadline_of;
 use crate::world::{Step, is_running, visible, world};
@@ -15,18 +16,32 @@ fn wait(condition: usize, mutex: usize, deadline: Option<u64>) -> i32 {
     visible(Step::Other);
     crate::thread::test_cancel();
     let index = object(condition, |_| {});
+    sync::used(condition);
     let error = lock::unlock_now(mutex);
     if error != 0 {
         return error;
     }
-    let woken = wait_on(index, "for a condition", deadline);
-    lock::lock(mutex, None);
+    let woken = loop {
+        let woken = wait_on(index, "for a condition", deadline);
+        // SAFETY: running.
+        let fiber = unsafe { world() }.fiber();
+        // After a signal's handler the wait goes on.
+        if fiber.interrupted == Interrupted::No || fiber.is_cancelled() {
+            break woken;
+        }
+    };
+    let error = lock::lock(mutex, None);
+    crate::thread::test_cancel();
+    if error != 0 {
+        return error;
+    }
     if woken { 0 } else { ETIMEDOUT }
 }
 
 fn signal(condition: usize, all: bool) -> i32 {
     visible(Step::Other);
     let index = object(condition, |_| {});
+    sync::used_to_wake(condition);
     // SAFETY: called while running.
     let w = unsafe { world() };
     if all {
@@ -47,16 +62,12 @@ unsafe fn clock_of(condition: usize) -> i32 {
 }
 
 unsafe extern "C" fn cond_init(condition: usize, attr: usize) -> i32 {
-    if is_running() {
-        sync::forget(condition);
-    }
+    sync::initialise(condition);
     unsafe { real!(pthread_cond_init(c: usize = condition, a: usize = attr) -> i32) }
 }
 
 unsafe extern "C" fn cond_destroy(condition: usize) -> i32 {
-    if is_running() {
-        sync::forget(condition);
-    }
+    sync::destroy(condition);
     0
 }
 
@@ -101,16 +112,12 @@ unsafe extern "C" fn cond_broadcast(condition: usize) -> i32 {
 unsafe extern "C" fn c11_cond_init(condition: usize) -> i32 {
     // SAFETY: a cnd_t is a pthread_cond_t in glibc.
     unsafe { std::ptr::write_bytes(condition as *mut u8, 0, size_of::<libc::pthread_cond_t>()) };
-    if is_running() {
-        sync::forget(condition);
-    }
+    sync::initialise(condition);
     0
 }
 
 unsafe extern "C" fn c11_cond_destroy(condition: usize) {
-    if is_running() {
-        sync::forget(condition);
-    }
+    sync::destroy(condition);
 }
 
 unsafe extern "C" fn c11_wait(condition: usize, mutex: usize) -> i32 {
@@ -124,16 +131,12 @@ unsafe extern "C" fn c11_timedwait(condition: usize, mutex: usize, until: *const
 // ---- barriers ----
 
 unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> i32 {
-    if is_running() {
-        sync::forget(barrier);
-    }
+    sync::initialise(barrier);
     unsafe { real!(pthread_barrier_init(b: usize = barrier, a: usize = attr, n: u32 = count) -> i32) }
 }
 
 unsafe extern "C" fn barrier_destroy(barrier: usize) -> i32 {
-    if is_running() {
-        sync::forget(barrier);
-    }
+    sync::destroy(barrier);
     0
 }
 
@@ -146,6 +149,7 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> i32 {
         // SAFETY: glibc's barrier keeps its count in the third word.
         object.count = unsafe { *((barrier + 8) as *const u32) };
     });
+    sync::used(barrier);
     // SAFETY: running.
     let w = unsafe { world() };
     w.release_to(index);
@@ -175,10 +179,12 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> i32 {
 // ---- semaphores ----
 
 fn semaphore(address: usize) -> usize {
-    object(address, |object| {
+    let index = object(address, |object| {
         // SAFETY: glibc's sem_t keeps its value in the first word.
         object.count = unsafe { *(address as *const u32) };
-    })
+    });
+    sync::used(address);
+    index
 }
 
 fn sem_take(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
@@ -200,20 +206,22 @@ fn sem_take(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
             crate::sys::set_errno(ETIMEDOUT);
             return -1;
         }
+        crate::thread::test_cancel();
+        // SAFETY: as above, after the wait.
+        if unsafe { world() }.fiber().interrupted == Interrupted::Returns {
+            crate::sys::set_errno(libc::EINTR);
+            return -1;
+        }
     }
 }
 
 unsafe extern "C" fn semaphore_init(address: usize, shared: i32, value: u32) -> i32 {
-    if is_running() {
-        sync::forget(address);
-    }
+    sync::initialise(address);
     unsafe { real!(sem_init(s: usize = address, p: i32 = shared, v: u32 = value) -> i32) }
 }
 
 unsafe extern "C" fn semaphore_destroy(address: usize) -> i32 {
-    if is_running() {
-        sync::forget(address);
-    }
+    sync::destroy(address);
     0
 }
 
@@ -321,7 +329,7 @@ unsafe extern "C" fn c11_once(control: *mut i32, routine: extern "C" fn()) {
     unsafe { once(control, routine) };
 }
 
-entry! {
+interpose! {
     pthread_cond_init => cond_init; pthread_cond_destroy => cond_destroy; pthread_cond_wait => cond_wait;
     pthread_cond_timedwait => cond_timedwait; pthread_cond_clockwait => cond_clockwait;
     pthread_cond_signal => cond_signal; pthread_cond_broadcast => cond_broadcast;

@@ -11,9 +11,9 @@ use crate::repeat;
 use crate::sync::SyncObject;
 use crate::sys::{self, Global};
 use porf_sample::Engine;
-use porf_sample::protocol::Shared;
+use porf_sample::protocol::{Shared, scheduler};
 use porf_sample::race::Detector;
-use porf_sample::scheduler::{Pct, Random, Scheduler};
+use porf_sample::scheduler::{Mixed, Scheduler, Share};
 use std::sync::atomic::Ordering;
 
 /// Nothing is tracked: the program has no second thread yet, or has none any more.
@@ -24,11 +24,15 @@ pub const PENDING: u32 = 2;
 /// Running, and the thread's plain accesses are not to be checked.
 pub const IGNORING: u32 = 3;
 
+#[repr(C)]
 pub struct Hot {
+    /// First: [`crate::interpose!`] reads it.
     pub state: u32,
     pub thread: u32,
     /// The running thread's clock.
     pub now: u32,
+    /// Plain accesses left before the thread gives way: it may wait for one.
+    pub patience: u32,
     /// The end of the running thread's call stack, see [`crate::call`].
     pub calls: *mut usize,
     pub calls_limit: *mut usize,
@@ -38,9 +42,13 @@ pub static HOT: Global<Hot> = Global::new(Hot {
     state: IDLE,
     thread: 0,
     now: 0,
+    patience: PATIENCE,
     calls: std::ptr::null_mut(),
     calls_limit: std::ptr::null_mut(),
 });
+
+/// So many plain accesses in a row, and the thread may be waiting on a plain variable.
+pub const PATIENCE: u32 = 20_000;
 
 static WORLD: Global<*mut World> = Global::new(std::ptr::null_mut());
 
@@ -86,6 +94,10 @@ pub struct Fiber {
     /// Virtual time at which a timed wait ends.
     pub deadline: Option<u64>,
     pub timed_out: bool,
+    /// A signal came while it was blocked, and whether calls go on after its handler.
+    pub interrupted: crate::signal::Interrupted,
+    /// Any signal that it does not block ends its wait, not only one sent to it.
+    pub pauses: bool,
     pub start: Option<crate::thread::Start>,
     pub argument: usize,
     pub result: usize,
@@ -99,6 +111,7 @@ pub struct Fiber {
     pub calls: Vec<usize>,
     pub calls_top: usize,
     pub stack: usize,
+    pub stack_size: usize,
     pub pending_signals: Vec<i32>,
     /// The signals it blocks.
     pub mask: crate::signal::Mask,
@@ -108,46 +121,11 @@ pub struct Fiber {
     pub exit: crate::unwind::Exit,
 }
 
-pub enum Choice {
-    Random(Random),
-    Pct(Pct),
-}
-
-macro_rules! both {
-    ($self:ident, $inner:ident => $body:expr) => {
-        match $self {
-            Choice::Random($inner) => $body,
-            Choice::Pct($inner) => $body,
-        }
-    };
-}
-
-impl Scheduler for Choice {
-    fn begin(&mut self, seed: u64) {
-        both!(self, inner => inner.begin(seed));
-    }
-    fn next_thread(&mut self, runnable: &[u32], current: u32) -> usize {
-        both!(self, inner => inner.next_thread(runnable, current))
-    }
-    fn pick_store(&mut self, count: usize) -> usize {
-        both!(self, inner => inner.pick_store(count))
-    }
-    fn choose(&mut self, count: usize) -> usize {
-        both!(self, inner => inner.choose(count))
-    }
-    fn created(&mut self) -> bool {
-        both!(self, inner => inner.created())
-    }
-    fn yielded(&mut self, thread: u32) {
-        both!(self, inner => inner.yielded(thread));
-    }
-}
-
 pub struct World {
-    pub shared: *mut Shared,
+    shared: *mut Shared,
     pub engine: Engine,
     pub detector: Detector,
-    pub scheduler: Choice,
+    pub scheduler: Mixed,
     pub fibers: Vec<Fiber>,
     pub fiber_count: usize,
     pub runnable: Vec<u32>,
@@ -160,6 +138,9 @@ pub struct World {
     pub free_syncs: Vec<u32>,
     pub recent: [crate::atomic::Recent; 256],
     pub maps: crate::maps::Maps,
+    pub modules: crate::modules::Modules,
+    pub channels: crate::channel::Channels,
+    pub timers: crate::timer::Timers,
     /// The execution changed what a signal does.
     pub actions_changed: bool,
     /// A thread of the execution changed the signals it blocks.
@@ -167,10 +148,14 @@ pub struct World {
     /// Bytes on which races are not reported; those up to the number were there from the beginning.
     pub benign: Vec<std::ops::Range<usize>>,
     pub benign_before: usize,
+    /// Per descriptor whether it was open before the program began.
+    pub inherited: Vec<bool>,
     pub steps: u64,
     pub max_steps: u64,
     /// One visible operation costs so much virtual time, in nanoseconds.
     pub tick: u64,
+    /// How often the tick was doubled, see [`EARLY`].
+    pub haste: u32,
     /// The step at which to look at the limits again.
     pub next_look: u64,
     /// The step at which something last changed: a store, a lock, a thread, the clock read.
@@ -186,8 +171,10 @@ pub struct World {
     pub controller: usize,
     pub volatile_acqrel: bool,
     pub pending: crate::plain::Pending,
-    /// A race whose earlier access is looked for in this execution.
-    pub watch: Option<finding::Watch>,
+    /// Races whose earlier accesses are looked for in this execution.
+    pub watches: Vec<finding::Watch>,
+    /// The execution shows how long executions are.
+    pub calibrates: bool,
     pub outcome: process::Outcome,
     pub forked_child: bool,
     pub mode: repeat::Mode,
@@ -198,11 +185,31 @@ pub struct World {
 /// So many steps in which threads only look at things are a livelock: every load has by then returned
 /// everything it may.
 const QUIET_STEPS: u64 = 1_000_000;
+/// So many steps are between two looks at the limits.
+const LOOK: u64 = 4096;
+/// After so many steps, and from then on every [`LATE`] steps, time goes twice as fast: programs that run for
+/// seconds come to an end.
+const EARLY: u64 = 1 << 17;
+const LATE: u64 = 1 << 14;
 
 impl World {
-    pub fn shared(&self) -> &'static mut Shared {
-        // SAFETY: mapped for the life of the process.
+    /// The memory shared with the command line; counters in it are atomic.
+    #[inline]
+    pub fn shared(&self) -> &Shared {
+        // SAFETY: mapped for the life of the process. This side alone writes what is not atomic, through
+        // `shared_mut`, which borrows the world for as long.
+        unsafe { &*self.shared }
+    }
+
+    #[inline]
+    pub fn shared_mut(&mut self) -> &mut Shared {
+        // SAFETY: as above; the world is borrowed mutably, so that no other reference exists.
         unsafe { &mut *self.shared }
+    }
+
+    /// From now on what is found goes to other memory.
+    pub fn separate(&mut self, shared: *mut Shared) {
+        self.shared = shared;
     }
 
     pub fn replaying(&self) -> bool {
@@ -241,17 +248,19 @@ impl World {
         }
     }
 
-    fn update_deadline(&mut self) {
+    pub fn update_deadline(&mut self) {
         self.next_deadline = self.fibers[..self.fiber_count]
             .iter()
             .filter(|fiber| fiber.state == State::Blocked)
             .filter_map(|fiber| fiber.deadline)
             .min()
-            .unwrap_or(u64::MAX);
+            .unwrap_or(u64::MAX)
+            .min(self.timers.next());
     }
 
-    /// Wakes every fiber whose deadline has come.
+    /// Wakes every fiber whose deadline has come, and raises the signals of the timers.
     fn expire(&mut self) {
+        crate::timer::expire(self);
         for thread in 0..self.fiber_count as u32 {
             let fiber = &mut self.fibers[thread as usize];
             if fiber.state == State::Blocked && fiber.deadline.is_some_and(|deadline| deadline <= self.time) {
@@ -272,13 +281,20 @@ pub fn visible(step: Step) {
     // SAFETY: called while running.
     let w = unsafe { world() };
     w.steps += 1;
-    w.time += w.tick;
+    w.time += w.tick << w.haste;
+    // SAFETY: one kernel thread.
+    unsafe { (*HOT.get()).patience = PATIENCE };
     if w.steps >= w.next_look {
         look_around(w);
     }
     if w.time >= w.next_deadline {
         w.expire();
     }
+    if crate::signal::are_waiting() {
+        crate::signal::deliver();
+    }
+    // SAFETY: as above; a handler may have run in between.
+    let w = unsafe { world() };
     let current = w.current;
     let fiber = &mut w.fibers[current as usize];
     // Consecutive stores stay together (the paper, §3): nothing is lost, and loads have more to choose from.
@@ -302,8 +318,14 @@ pub fn visible(step: Step) {
 /// Every few thousand steps, and at the step limit.
 #[cold]
 fn look_around(w: &mut World) {
-    w.next_look = (w.steps + 4096).min(w.max_steps);
+    w.next_look = (w.steps + LOOK).min(w.max_steps);
+    w.haste = (w.steps.saturating_sub(EARLY) / LATE).min(20) as u32;
     w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
+    if w.steps - w.last_change > LOOK && w.next_deadline != u64::MAX {
+        // Threads only look at things while another sleeps: its time has come.
+        w.time = w.time.max(w.next_deadline);
+        w.changed();
+    }
     if w.steps - w.last_change > QUIET_STEPS && process::is_sampling() {
         finding::livelock(w);
         process::finish(process::Outcome::Livelock);
@@ -324,6 +346,7 @@ pub fn block(waiting: &'static str, deadline: Option<u64>) -> bool {
     fiber.waiting = waiting;
     fiber.deadline = deadline;
     fiber.timed_out = false;
+    fiber.interrupted = crate::signal::Interrupted::No;
     fiber.last_step = Step::Other;
     w.remove_runnable(current);
     if deadline.is_some() {
@@ -349,7 +372,7 @@ pub fn give_way() {
 pub fn run_other() {
     // SAFETY: called while running.
     let w = unsafe { world() };
-    if w.runnable.is_empty() {
+    while w.runnable.is_empty() {
         w.update_deadline();
         if w.next_deadline == u64::MAX {
             finding::deadlock(w);
@@ -388,7 +411,9 @@ fn switch_to(next: u32) {
         fiber::set_fs_base(fs);
         fiber::porf_switch(save, context);
     }
-    crate::signal::deliver();
+    if crate::signal::are_waiting() {
+        crate::signal::deliver();
+    }
 }
 
 /// Leaves the program for the controller, for good.
@@ -410,15 +435,16 @@ pub fn init(shared: *mut Shared) {
         let options = (*shared).options;
         let mut engine = Engine::new();
         engine.window = (options.window != 0).then_some(options.window as usize);
-        let scheduler = match options.scheduler {
-            1 => Choice::Pct(Pct::new(options.pct_depth)),
-            _ => Choice::Random(Random::default()),
+        let share = match options.scheduler {
+            scheduler::RANDOM => Share::Random,
+            scheduler::PCT => Share::Pct,
+            _ => Share::Both,
         };
         let world = Box::new(World {
             shared,
             engine,
             detector: Detector::default(),
-            scheduler,
+            scheduler: Mixed::new(share, options.pct_depth),
             fibers: Vec::new(),
             fiber_count: 0,
             runnable: Vec::new(),
@@ -430,13 +456,18 @@ pub fn init(shared: *mut Shared) {
             free_syncs: Vec::new(),
             recent: crate::atomic::NOTHING_RECENT,
             maps: crate::maps::Maps::default(),
+            modules: crate::modules::Modules::default(),
+            channels: crate::channel::Channels::default(),
+            timers: crate::timer::Timers::default(),
             actions_changed: false,
             mask_changed: false,
             benign: Vec::new(),
             benign_before: 0,
+            inherited: repeat::inherited(),
             steps: 0,
             max_steps: options.max_steps,
             tick: options.tick,
+            haste: 0,
             next_look: 0,
             last_change: 0,
             run_length: 0,
@@ -447,7 +478,8 @@ pub fn init(shared: *mut Shared) {
             controller: 0,
             volatile_acqrel: options.volatile_acqrel != 0,
             pending: crate::plain::Pending::default(),
-            watch: None,
+            watches: Vec::new(),
+            calibrates: false,
             outcome: process::Outcome::Running,
             forked_child: false,
             mode: repeat::Mode::Standalone,
@@ -469,21 +501,29 @@ pub fn begin(seed: u64) {
     w.seed = seed;
     w.engine.reset();
     w.detector.reset();
-    w.scheduler.begin(seed);
+    if w.calibrates {
+        w.scheduler.begin_pct(seed);
+    } else {
+        w.scheduler.begin(seed);
+    }
     w.free_syncs.clear();
     w.recent = crate::atomic::NOTHING_RECENT;
     w.benign.truncate(w.benign_before);
+    w.modules.reset();
+    w.channels.reset();
+    w.timers.reset();
     w.sync_count = 0;
     w.steps = 0;
+    w.haste = 0;
     w.next_look = w.max_steps.min(4096);
     w.run_length = 0;
     w.last_change = 0;
-    w.time = 0;
-    w.next_deadline = u64::MAX;
+    w.time = crate::time::before_threads();
+    w.next_deadline = w.timers.next();
     w.starved = false;
     w.pending = crate::plain::Pending::default();
     w.outcome = process::Outcome::Running;
-    w.lenders.iter_mut().for_each(|lender| lender.used = false);
+    w.lenders.iter_mut().for_each(|lender| (lender.used, lender.fresh) = (false, true));
     w.runnable.clear();
     w.fiber_count = 1;
     w.current = 0;
@@ -509,6 +549,8 @@ impl Fiber {
             waiting: "",
             deadline: None,
             timed_out: false,
+            interrupted: crate::signal::Interrupted::No,
+            pauses: false,
             start: None,
             argument: 0,
             result: 0,
@@ -522,11 +564,17 @@ impl Fiber {
             calls: vec![0; crate::call::DEPTH],
             calls_top: 0,
             stack: 0,
+            stack_size: 0,
             pending_signals: Vec::new(),
             mask: 0,
             ignoring: 0,
             exit: crate::unwind::Exit::default(),
         }
+    }
+
+    /// Whether it must end at the next cancellation point.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled && !self.cancel_disabled
     }
 
     /// A fiber about to begin, on the same stack and buffers.
@@ -536,6 +584,8 @@ impl Fiber {
         self.waiting = "";
         self.deadline = None;
         self.timed_out = false;
+        self.interrupted = crate::signal::Interrupted::No;
+        self.pauses = false;
         self.result = 0;
         self.detached = false;
         self.joined = false;

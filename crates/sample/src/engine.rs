@@ -99,6 +99,16 @@ struct Thread {
     running: bool,
 }
 
+/// What an operation that reads is going to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Intent {
+    Load,
+    /// A read-modify-write that may turn out to be a load.
+    MayFail,
+    /// One that writes whatever it reads.
+    Writes,
+}
+
 /// What a compare-and-swap or another read-modify-write does with the value it reads.
 pub enum Update {
     /// Write this value.
@@ -254,7 +264,7 @@ impl Engine {
         order: Order,
         scheduler: &mut impl Scheduler,
     ) -> u128 {
-        let read = self.read(t, location, order, scheduler, false, |_| Some(order));
+        let read = self.read(t, location, order, scheduler, Intent::Load, |_| Some(order));
         self.note_read(t, location, read);
         self.synchronise(t, location, read, order);
         let clock = self.now(t);
@@ -290,7 +300,31 @@ impl Engine {
         scheduler: &mut impl Scheduler,
         update: impl Fn(u128) -> Update,
     ) -> u128 {
-        let read = self.read(t, location, order, scheduler, true, |value| match update(value) {
+        self.update(t, location, order, scheduler, Intent::MayFail, update)
+    }
+
+    /// A read-modify-write that writes whatever it reads.
+    pub fn rmw_always(
+        &mut self,
+        t: u32,
+        location: LocationId,
+        order: Order,
+        scheduler: &mut impl Scheduler,
+        change: impl Fn(u128) -> u128,
+    ) -> u128 {
+        self.update(t, location, order, scheduler, Intent::Writes, |value| Update::Write(change(value)))
+    }
+
+    fn update(
+        &mut self,
+        t: u32,
+        location: LocationId,
+        order: Order,
+        scheduler: &mut impl Scheduler,
+        intent: Intent,
+        update: impl Fn(u128) -> Update,
+    ) -> u128 {
+        let read = self.read(t, location, order, scheduler, intent, |value| match update(value) {
             Update::Write(_) => None,
             Update::Fail(failure) => Some(failure),
         });
@@ -366,15 +400,15 @@ impl Engine {
         id as u32
     }
 
-    /// Chooses the store that a load, or a read-modify-write (`updates`), returns. `load_order` says with which order the operation, having
-    /// read this value, is a mere load; None if it goes on to write, with `order`.
+    /// Chooses the store that a load or a read-modify-write returns. `load_order` says with which order the
+    /// operation, having read this value, is a mere load; None if it goes on to write, with `order`.
     fn read(
         &mut self,
         t: u32,
         location: LocationId,
         order: Order,
         scheduler: &mut impl Scheduler,
-        updates: bool,
+        intent: Intent,
         load_order: impl Fn(u128) -> Option<Order>,
     ) -> u32 {
         let thread = &self.threads[t as usize];
@@ -384,10 +418,10 @@ impl Engine {
         }
         let mut prior: SmallVec<[u32; 16]> = SmallVec::new();
         self.bounds(t, location, order, &mut prior);
-        if (order != Order::SeqCst || !updates)
+        if (order != Order::SeqCst || intent != Intent::MayFail)
             && let Some(floor) = self.locations[location.0 as usize].floor(&prior)
         {
-            return self.read_chain(location, floor, scheduler, load_order);
+            return self.read_chain(location, floor, scheduler, intent, load_order);
         }
         // A CAS that fails with a weaker order than seq_cst is not bound by R3 and R4.
         let mut weaker: SmallVec<[u32; 16]> = SmallVec::new();
@@ -424,9 +458,13 @@ impl Engine {
         location: LocationId,
         floor: u32,
         scheduler: &mut impl Scheduler,
+        intent: Intent,
         load_order: impl Fn(u128) -> Option<Order>,
     ) -> u32 {
         let history = &self.locations[location.0 as usize];
+        if intent == Intent::Load {
+            return floor + scheduler.pick_store(history.len() - floor as usize) as u32;
+        }
         let allowed =
             |&store: &u32| history.is_tail(store) || load_order(history.store(store).value).is_some();
         let stores = floor..history.len() as u32;

@@ -13,7 +13,7 @@
 //! No rollback: a load adds edges only into the block it reads from, so asking first whether that block
 //! reaches the source of one of them suffices (§4.3).
 //!
-//! Cost: a store or load O(lanes) plus propagation; [`History::prune`] O(stores · lanes).
+//! Cost: a store or load O(lanes · log accesses) plus propagation, also in a long chain of read-modify-writes; [`History::prune`] O(stores · lanes).
 
 use crate::clock::Clock;
 use crate::engine::View;
@@ -62,7 +62,14 @@ impl Lane {
     /// The store written or read by the last access at or before `clock`.
     #[inline]
     fn last_access(&self, clock: u32) -> u32 {
-        self.accesses.iter().rev().find(|&&(when, _)| when <= clock).map_or(NONE, |&(_, store)| store)
+        // Nearly always one of the last two; where nobody synchronises, one of many long ago.
+        for &(when, store) in self.accesses.iter().rev().take(2) {
+            if when <= clock {
+                return store;
+            }
+        }
+        let later = self.accesses.partition_point(|&(when, _)| when <= clock);
+        later.checked_sub(1).map_or(NONE, |last| self.accesses[last].1)
     }
 }
 
@@ -187,7 +194,13 @@ impl History {
 
     /// The last SC store before `sc_index` in S.
     pub fn last_sc_store(&self, sc_index: u32) -> Option<u32> {
-        self.sc_stores.iter().rev().find(|&&(index, _)| index < sc_index).map(|&(_, store)| store)
+        if let Some(&(index, store)) = self.sc_stores.last()
+            && index < sc_index
+        {
+            return Some(store);
+        }
+        let later = self.sc_stores.partition_point(|&(index, _)| index < sc_index);
+        later.checked_sub(1).map(|last| self.sc_stores[last].1)
     }
 
     /// Is `a` mo-before `b` in every modification order that satisfies the constraints?
@@ -365,9 +378,15 @@ impl History {
             store.block = new_block[store.block as usize];
             store.previous = renamed(store.previous);
         }
+        let mut previous = NONE;
         self.sc_stores.retain_mut(|(_, store)| {
             *store = bound[*store as usize];
-            *store != NONE
+            // Of a row of forgotten stores the first entry says it all.
+            let keeps = *store != NONE && *store != previous;
+            if keeps {
+                previous = *store;
+            }
+            keeps
         });
         if self.chain != NONE {
             let older = dead[..self.chain as usize].iter().filter(|&&dead| !dead).count();
@@ -380,10 +399,16 @@ impl History {
             let seen = everyone.get(lane.thread);
             let settled = lane.accesses.iter().take_while(|&&(clock, _)| clock <= seen).count();
             let mut index = 0;
+            let mut previous = NONE;
             lane.accesses.retain_mut(|(_, store)| {
                 index += 1;
                 *store = bound[*store as usize];
-                *store != NONE && index >= settled
+                // Of a row of accesses to one store the first says it all.
+                let keeps = *store != NONE && index >= settled && *store != previous;
+                if keeps {
+                    previous = *store;
+                }
+                keeps
             });
             self.access_count += lane.accesses.len();
         }

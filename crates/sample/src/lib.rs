@@ -13,6 +13,8 @@
 //! sampled is an RC11 execution. The order S of SC events is the order of execution, as in the paper; an
 //! RC11 execution whose psc contradicts every interleaving (hb ∪ sc ∪ rf cyclic) is never sampled.
 
+#![forbid(unsafe_code)]
+
 pub mod clock;
 pub mod engine;
 pub mod history;

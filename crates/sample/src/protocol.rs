@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The environment variable that holds the number of the inherited file descriptor.
 pub const DESCRIPTOR_VARIABLE: &str = "PORF_SAMPLE_FD";
-pub const MAGIC: u64 = 0x706f_7266_0000_0002;
+pub const MAGIC: u64 = 0x706f_7266_0000_0003;
 pub const MAX_FINDINGS: usize = 256;
 pub const MAX_FRAMES: usize = 32;
 pub const MAX_STACKS: usize = 8;
@@ -32,12 +32,12 @@ pub struct Shared {
 pub struct Options {
     pub executions: u64,
     pub seed: u64,
-    /// 0 random, 1 PCT.
+    /// See [`scheduler`].
     pub scheduler: u32,
     pub pct_depth: u32,
     /// Volatile accesses: 0 relaxed, 1 acquire and release.
     pub volatile_acqrel: u32,
-    /// 0 automatic, 1 in-process, 2 fork.
+    /// See [`isolation`].
     pub isolation: u32,
     /// Stores kept per location; 0 is no limit.
     pub window: u64,
@@ -71,14 +71,14 @@ pub struct Progress {
     pub heartbeat: AtomicU64,
     /// The process that runs the execution.
     pub process: AtomicU32,
-    /// What was used: 0 nothing yet, 1 in-process, 2 fork.
+    /// What was used, see [`isolation`]; 0 is nothing yet.
     pub isolation: AtomicU32,
+    /// No execution is left to run; only told where the program is restarted for each.
+    pub done: AtomicU32,
     pub max_threads: AtomicU32,
     pub finding_count: AtomicU32,
     /// The program ended before it created a thread.
     pub single_threaded: AtomicU32,
-    /// Why in-process isolation was not used: 0 nothing, 1 memory, 2 asked for, 3 other threads.
-    pub fork_reason: AtomicU32,
     pub snapshot_bytes: AtomicU64,
     pub peak_stores: AtomicU64,
     /// The program has found this memory.
@@ -121,6 +121,24 @@ pub struct Stack {
     pub frames: [u64; MAX_FRAMES],
 }
 
+/// Who chooses threads and stores.
+pub mod scheduler {
+    pub const RANDOM: u32 = 0;
+    pub const PCT: u32 = 1;
+    pub const MIXED: u32 = 2;
+}
+
+/// How executions are kept apart.
+pub mod isolation {
+    pub const AUTOMATIC: u32 = 0;
+    /// Memory is copied back.
+    pub const IN_PROCESS: u32 = 1;
+    /// A child of the program each.
+    pub const FORK: u32 = 2;
+    /// The program is started anew for each.
+    pub const RESTART: u32 = 3;
+}
+
 pub mod kind {
     pub const RACE: u32 = 1;
     pub const ASSERTION: u32 = 2;
@@ -138,6 +156,17 @@ pub mod kind {
 
 /// The signal with which the command line asks a silent program to say where it is.
 pub const HANG_SIGNAL: i32 = 63;
+
+/// The functions of libc whose calls `porf cc` redirects to `__porf_` and the name: the runtime knows what
+/// they access.
+pub const REDIRECTED: &[&str] = &[
+    "strlen", "strnlen", "strcpy", "stpcpy", "strncpy", "strcat", "strncat", "strcmp", "strncmp",
+    "strcasecmp", "strncasecmp", "strchr", "strrchr", "strstr", "strspn", "strcspn", "strpbrk",
+    "strdup", "strndup", "memcmp", "bcmp", "memchr", "memrchr", "memmem", "mempcpy", "bcopy",
+    "bzero", "puts", "fputs", "fwrite", "fread", "fgets", "fopen", "fdopen", "stat", "fstat",
+    "unlink", "access", "getcwd", "realpath", "qsort", "__xpg_strerror_r", "localtime_r",
+    "gmtime_r", "mktime", "setenv", "getenv", "vsnprintf", "vsprintf", "snprintf", "sprintf",
+];
 
 /// The seed of the `index`-th execution: the first one's is the seed given, so `--seed` with the seed of
 /// a finding runs that execution again.

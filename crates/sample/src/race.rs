@@ -51,6 +51,14 @@ impl Kind {
         matches!(self, Kind::Write | Kind::Free | Kind::AtomicWrite)
     }
 
+    /// The kind of this number in the memory shared with the command line.
+    pub fn from_number(number: u32) -> Kind {
+        [Kind::Read, Kind::Write, Kind::Free, Kind::AtomicRead]
+            .into_iter()
+            .find(|kind| *kind as u32 == number)
+            .unwrap_or(Kind::AtomicWrite)
+    }
+
     pub fn is_atomic(self) -> bool {
         matches!(self, Kind::AtomicRead | Kind::AtomicWrite)
     }

@@ -2,14 +2,16 @@
 //!
 //! The compilers' own ThreadSanitizer instrumentation, linked with our runtime instead of theirs. Works as
 //! CC and CXX of make, autoconf and CMake. Compiling and linking in one command is split in two, because the
-//! compiler would link its own runtime otherwise. Calls of memcpy, memmove and memset, which gcc and older
-//! clang leave alone, are redirected in the object file.
+//! compiler would link its own runtime otherwise. Calls of libc's functions that access memory for their caller
+//! are redirected in the object file.
 
 mod line;
 
 use crate::embed;
 use line::{CommandLine, Item, Stage};
+use porf_sample::protocol::REDIRECTED;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{env, fs, io};
@@ -115,7 +117,18 @@ fn instrumentation(compiler: &OsStr) -> &'static [&'static str] {
         &["-fsanitize=thread", "-fno-lto", "-mllvm", "-tsan-distinguish-volatile=1"]
     } else {
         // gcc warns that its own runtime does not know fences; ours does.
-        &["-fsanitize=thread", "-fno-lto", "--param", "tsan-distinguish-volatile=1", "-Wno-tsan"]
+        // What it expands in place of these calls it would not tell of.
+        &[
+            "-fsanitize=thread",
+            "-fno-lto",
+            "--param",
+            "tsan-distinguish-volatile=1",
+            "-Wno-tsan",
+            "-fno-builtin-memcpy",
+            "-fno-builtin-memmove",
+            "-fno-builtin-memset",
+            "-fno-builtin-memcmp",
+        ]
     }
 }
 
@@ -128,17 +141,96 @@ fn compile_one(
     dependencies: Option<(PathBuf, PathBuf)>,
 ) -> io::Result<u8> {
     let mut command = Command::new(compiler);
+    add_compilation(&mut command, compiler, line, file);
+    let is_source = line.items.iter().any(|item| matches!(item, Item::Source(this) if this == file));
+    if let Some((name, target)) = dependencies {
+        command.arg("-MF").arg(name);
+        if !line.names_target {
+            command.arg("-MT").arg(target);
+        }
+    }
+    command.arg("-c").arg("-o").arg(object);
+    let mut code = status(&mut command)?;
+    if code == 0
+        && is_source
+        && !is_clang(compiler)
+        && let Some(place) = hidden_volatile(&command, object)
+    {
+        code = compile_by_clang(compiler, line, file, object, &place)?;
+    }
+    if code == 0 && is_source && object.is_file() {
+        redirect_library(object);
+    }
+    Ok(code)
+}
+
+/// Where gcc does not tell that an access is volatile: it announces those to members of packed structures as
+/// ranges of bytes. Its intermediate code still knows.
+fn hidden_volatile(compilation: &Command, object: &Path) -> Option<String> {
+    let bytes = fs::read(object).ok()?;
+    let mentions = |name: &[u8]| bytes.windows(name.len()).any(|part| part == name);
+    if !mentions(b"__tsan_read_range") && !mentions(b"__tsan_write_range") {
+        return None;
+    }
+    let temporary = Temporary::new().ok()?;
+    let mut again = Command::new(compilation.get_program());
+    // Twice: the pass has another name without optimisation.
+    for pass in ["tsan0", "tsan1"] {
+        let dump = temporary.0.join(pass);
+        again.arg(format!("-fdump-tree-{pass}-lineno={}", dump.display()));
+    }
+    // The object and the dependencies come out as before.
+    again.args(compilation.get_args()).stderr(std::process::Stdio::null());
+    again.status().ok()?;
+    ["tsan0", "tsan1"].into_iter().find_map(|pass| {
+        let text = fs::read(temporary.0.join(pass)).ok()?;
+        volatile_range(&String::from_utf8_lossy(&text))
+    })
+}
+
+/// The place of the first volatile access (`={v}`) that is announced as a range, as `file:line:column`.
+fn volatile_range(dump: &str) -> Option<String> {
+    let mut lines = dump.lines().peekable();
+    while let Some(line) = lines.next() {
+        let is_range = line.contains("__tsan_read_range") || line.contains("__tsan_write_range");
+        if is_range && let Some(next) = lines.peek().filter(|next| next.contains("={v}")) {
+            let place = next.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
+            return Some(place.map_or("?", |(place, _)| place.split_whitespace().next().unwrap_or("?")).to_string());
+        }
+    }
+    None
+}
+
+/// clang tells: it compiles the file instead. Without it the user is told.
+fn compile_by_clang(gcc: &OsStr, line: &CommandLine, file: &OsStr, object: &Path, place: &str) -> io::Result<u8> {
+    let name = Path::new(gcc).file_name().unwrap_or(gcc).to_string_lossy().into_owned();
+    let clang = OsString::from(if name.contains("++") { "clang++" } else { "clang" });
+    let copy = object.with_extension("gcc.o");
+    fs::rename(object, &copy)?;
+    let mut command = Command::new(&clang);
+    command.stderr(std::process::Stdio::null()).arg("-w");
+    add_compilation(&mut command, &clang, line, file);
+    command.arg("-c").arg("-o").arg(object);
+    let compiled = command.status().is_ok_and(|status| status.success());
+    if compiled {
+        eprintln!("porf cc: {place}: gcc does not tell that this access is volatile; clang compiles the file");
+        fs::remove_file(&copy)?;
+    } else {
+        eprintln!(
+            "porf cc: {place}: gcc does not tell that this access is volatile, and clang cannot compile the file: \
+             expect false races here"
+        );
+        fs::rename(&copy, object)?;
+    }
+    Ok(0)
+}
+
+/// The part of a compilation that does not depend on where its results go.
+fn add_compilation(command: &mut Command, compiler: &OsStr, line: &CommandLine, file: &OsStr) {
     if !line.debug {
         command.arg("-g");
     }
-    let mut is_source = false;
-    for item in &line.items {
-        match item {
-            Item::Source(this) if this == file => is_source = true,
-            _ => {}
-        }
-    }
-    if is_source {
+    if line.items.iter().any(|item| matches!(item, Item::Source(this) if this == file)) {
         command.args(instrumentation(compiler));
     }
     for item in &line.items {
@@ -152,18 +244,6 @@ fn compile_one(
             _ => {}
         }
     }
-    if let Some((name, target)) = dependencies {
-        command.arg("-MF").arg(name);
-        if !line.names_target {
-            command.arg("-MT").arg(target);
-        }
-    }
-    command.arg("-c").arg("-o").arg(object);
-    let code = status(&mut command)?;
-    if code == 0 && is_source && object.is_file() {
-        redirect_memory_functions(object);
-    }
-    Ok(code)
 }
 
 fn is_link_option(word: &OsStr) -> bool {
@@ -187,16 +267,19 @@ fn is_link_option(word: &OsStr) -> bool {
         )
 }
 
-/// Lets the runtime see what is copied. An object that objcopy cannot change is left as it is.
-fn redirect_memory_functions(object: &Path) {
+/// Lets the runtime see what functions of libc read and write. An object that objcopy cannot change is left as it is.
+fn redirect_library(object: &Path) {
     let mut command = Command::new(env::var_os("PORF_OBJCOPY").unwrap_or_else(|| "objcopy".into()));
     for name in ["memcpy", "memmove", "memset"] {
         command.arg("--redefine-sym").arg(format!("{name}=__tsan_{name}"));
     }
+    for name in REDIRECTED {
+        command.arg("--redefine-sym").arg(format!("{name}=__porf_{name}"));
+    }
     if !command.arg(object).stderr(std::process::Stdio::null()).status().is_ok_and(|status| status.success())
     {
         eprintln!(
-            "porf cc: objcopy failed: copies by memcpy in {} are not checked for races",
+            "porf cc: objcopy failed: what functions of libc access for {} is not checked",
             object.display()
         );
     }
@@ -292,13 +375,22 @@ fn compiler(language: Language) -> io::Result<OsString> {
     if let Some(chosen) = env::var_os(variable) {
         return Ok(chosen);
     }
+    // A compiler on the PATH that called us is not the one to call: the next of its name is.
+    let callers: Vec<PathBuf> = env::var_os(CALLERS).map(|all| env::split_paths(&all).collect()).unwrap_or_default();
     let path = env::var_os("PATH").unwrap_or_default();
-    let exists = |name: &&str| env::split_paths(&path).any(|directory| directory.join(name).is_file());
-    let found = candidates.iter().find(|name| exists(name));
-    found
-        .map(|name| OsString::from(*name))
-        .ok_or_else(|| io::Error::other("no C compiler found (gcc or clang)"))
+    let found = candidates.iter().find_map(|name| {
+        env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file() && !callers.contains(file))
+    });
+    let found = found.ok_or_else(|| io::Error::other("no C compiler found (gcc or clang)"))?;
+    if let Ok(all) = env::join_paths(callers.iter().chain([&found])) {
+        // SAFETY: no other thread of this process exists yet.
+        unsafe { env::set_var(CALLERS, all) };
+    }
+    Ok(found.into_os_string())
 }
+
+/// The compilers that were called so far, each by the one before: a script named gcc may call `porf cc`.
+const CALLERS: &str = "PORF_CC_CALLERS";
 
 fn is_clang(compiler: &OsStr) -> bool {
     Path::new(compiler).file_name().is_some_and(|name| name.to_string_lossy().contains("clang"))
@@ -316,9 +408,19 @@ struct Temporary(PathBuf);
 
 impl Temporary {
     fn new() -> io::Result<Temporary> {
-        let path = env::temp_dir().join(format!("porf-cc-{}", std::process::id()));
-        fs::create_dir_all(&path)?;
-        Ok(Temporary(path))
+        // Several of one process, and nobody else's: the directory must not exist yet.
+        let make = |number: usize| {
+            let path = env::temp_dir().join(format!("porf-cc-{}-{number}", std::process::id()));
+            fs::DirBuilder::new().mode(0o700).create(&path).map(|()| Temporary(path))
+        };
+        let mut last = make(0);
+        for number in 1..1000 {
+            match last {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = make(number),
+                made => return made,
+            }
+        }
+        last
     }
 }
 

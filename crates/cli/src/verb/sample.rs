@@ -16,7 +16,7 @@ use porf_sample::protocol;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitCode};
+use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Who chooses threads and stores
-    #[arg(long, value_enum, default_value_t = SchedulerName::Random)]
+    #[arg(long, value_enum, default_value_t = SchedulerName::Mixed)]
     scheduler: SchedulerName,
     /// Number of ordering constraints that the PCT scheduler aims at
     #[arg(long, default_value_t = 3)]
@@ -45,9 +45,9 @@ pub struct Args {
     /// What volatile accesses are
     #[arg(long, value_enum, default_value_t = Volatile::Relaxed)]
     volatile: Volatile,
-    /// Keep at most so many stores per location (bounds memory; some weak behaviours are lost)
-    #[arg(long, value_name = "STORES")]
-    memory: Option<u64>,
+    /// Keep at most so many stores per location; 0 keeps all that a load may still return
+    #[arg(long, value_name = "STORES", default_value_t = 64)]
+    memory: u64,
     /// Cut an execution off after so many visible events
     #[arg(long, default_value_t = 2_000_000)]
     max_events: u64,
@@ -76,8 +76,12 @@ pub struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SchedulerName {
-    Random,
-    Pct,
+    /// All threads and stores alike
+    Random = protocol::scheduler::RANDOM as isize,
+    /// Priorities of threads, few weak loads
+    Pct = protocol::scheduler::PCT as isize,
+    /// Mostly random, pct in one execution of sixteen
+    Mixed = protocol::scheduler::MIXED as isize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -88,9 +92,14 @@ enum Volatile {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Isolation {
-    Auto,
-    InProcess,
-    Fork,
+    /// The cheapest that fits the program
+    Auto = protocol::isolation::AUTOMATIC as isize,
+    /// Memory is copied back
+    InProcess = protocol::isolation::IN_PROCESS as isize,
+    /// A child process each
+    Fork = protocol::isolation::FORK as isize,
+    /// The program is started anew for each
+    Restart = protocol::isolation::RESTART as isize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -111,33 +120,18 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 }
 
 fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
-    let channel = Channel::new(protocol::Options {
-        executions: args.executions,
-        seed: args.seed,
-        scheduler: u32::from(args.scheduler == SchedulerName::Pct),
-        pct_depth: args.depth,
-        volatile_acqrel: u32::from(args.volatile == Volatile::Acqrel),
-        isolation: args.isolation as u32,
-        window: args.memory.unwrap_or(0),
-        max_steps: args.max_events,
-        tick: args.tick,
-        output: args.output as u32,
-        stop_at_first: u32::from(args.first),
-    })?;
     interrupt::watch();
     let start = Instant::now();
-    let mut child = spawn(args, &channel)?;
-    let status = watch(args, &channel, &mut child)?;
-    let shared = channel.shared();
-    if shared.progress.attached.load(Ordering::Acquire) == 0 {
-        return Err(std::io::Error::other(format!(
-            "{} was not built by `porf cc` or `porf c++` ({status})",
-            args.program[0].display()
-        )));
+    let mut run = Run::new(args, args.protocol())?;
+    if !interrupt::requested() && run.depends_on_the_past(args)? {
+        // What is left outside the process by one execution changes the next: a process for each, then.
+        let isolation = protocol::isolation::RESTART;
+        run = Run::new(args, protocol::Options { isolation, ..args.protocol() })?;
     }
     let interrupted = interrupt::requested();
+    let shared = run.channel.shared();
     let summary =
-        report::Summary::new(shared, args.seed, args.executions, start.elapsed(), interrupted, status);
+        report::Summary::new(shared, args.seed, args.executions, start.elapsed(), interrupted, run.status);
     match options.format {
         Format::Json => println!("{}", summary.json(&args.program)),
         Format::Text => print!("{}", summary.text(&args.program, options.colored())),
@@ -149,7 +143,80 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     Ok(summary.exit_code())
 }
 
+/// All executions that were asked for, or one of them.
+struct Run {
+    channel: Channel,
+    status: ExitStatus,
+}
+
+impl Run {
+    fn new(args: &Args, options: protocol::Options) -> std::io::Result<Run> {
+        let channel = Channel::new(options)?;
+        let mut fruitless = 0;
+        let status = loop {
+            let progress = &channel.shared().progress;
+            let sign = || {
+                let counters = [&progress.ended, &progress.pct_steps];
+                (counters.map(|counter| counter.load(Ordering::Relaxed)), channel.complete_findings())
+            };
+            let before = sign();
+            let mut child = spawn(args, &channel)?;
+            let status = watch(args, &channel, &mut child)?;
+            if progress.attached.load(Ordering::Acquire) == 0 {
+                return Err(std::io::Error::other(format!(
+                    "{} was not built by `porf cc` or `porf c++` ({status})",
+                    args.program[0].display()
+                )));
+            }
+            // A process that is killed says nothing: the next does not wait for it.
+            fruitless = if sign() == before { fruitless + 1 } else { 0 };
+            let restarts = progress.isolation.load(Ordering::Relaxed) == protocol::isolation::RESTART;
+            let done = progress.done.load(Ordering::Acquire) != 0;
+            if !restarts || done || fruitless == 3 || interrupt::requested() {
+                break status;
+            }
+        };
+        Ok(Run { channel, status })
+    }
+
+    /// Whether a finding of a later execution does not show when a fresh process runs it. (The first
+    /// execution of a process is fresh.)
+    fn depends_on_the_past(&self, args: &Args) -> std::io::Result<bool> {
+        const TRIED: usize = 4;
+        let shared = self.channel.shared();
+        if shared.progress.isolation.load(Ordering::Relaxed) == protocol::isolation::RESTART {
+            return Ok(false);
+        }
+        let later = self.channel.findings().iter().filter(|finding| finding.first_seed != args.seed);
+        for finding in later.take(TRIED) {
+            let one =
+                protocol::Options { executions: 1, seed: finding.first_seed, output: 0, ..args.protocol() };
+            let fresh = Run::new(args, one)?;
+            if !fresh.channel.findings().iter().any(|found| found.key == finding.key) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
 impl Args {
+    fn protocol(&self) -> protocol::Options {
+        protocol::Options {
+            executions: self.executions,
+            seed: self.seed,
+            scheduler: self.scheduler as u32,
+            pct_depth: self.depth,
+            volatile_acqrel: u32::from(self.volatile == Volatile::Acqrel),
+            isolation: self.isolation as u32,
+            window: self.memory,
+            max_steps: self.max_events,
+            tick: self.tick,
+            output: self.output as u32,
+            stop_at_first: u32::from(self.first),
+        }
+    }
+
     /// What `porf replay` needs to run the execution with this seed again.
     fn witness(&self, seed: u64) -> Value {
         let name = |value: Option<PossibleValue>| value.map(|value| value.get_name().to_string());
@@ -177,7 +244,7 @@ impl Args {
             scheduler: SchedulerName::from_str(word("scheduler")?, false)?,
             depth: u32::try_from(number("depth")?).map_err(|error| error.to_string())?,
             volatile: Volatile::from_str(word("volatile")?, false)?,
-            memory: witness["memory"].as_u64(),
+            memory: witness["memory"].as_u64().unwrap_or(0),
             max_events: number("max_events")?,
             tick: witness["tick"].as_u64().unwrap_or(100),
             isolation: Isolation::Auto,
@@ -208,12 +275,13 @@ fn spawn(args: &Args, channel: &Channel) -> std::io::Result<Child> {
 }
 
 /// Waits for the end, shows progress, and asks a silent program where it hangs.
-fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<std::process::ExitStatus> {
+fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<ExitStatus> {
     let progress = &channel.shared().progress;
     let bar = progress_bar(args.executions);
     let mut last_sign = (0, 0);
     let mut since = Instant::now();
     let mut asked = 0;
+    let mut used_before = Duration::ZERO;
     let mut pause = Duration::from_micros(200);
     loop {
         if let Some(status) = child.try_wait()? {
@@ -230,10 +298,17 @@ fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<s
         let sign = (ended, progress.heartbeat.load(Ordering::Relaxed));
         if sign != last_sign {
             (last_sign, since, asked) = (sign, Instant::now(), 0);
+            used_before = processor_time(progress.process.load(Ordering::Relaxed) as i32).unwrap_or_default();
         }
         let begun = progress.begun.load(Ordering::Relaxed) > 0;
-        if begun && since.elapsed() > Duration::from_secs(args.timeout) {
-            let process = progress.process.load(Ordering::Relaxed) as i32;
+        let process = progress.process.load(Ordering::Relaxed) as i32;
+        let patience = Duration::from_secs(args.timeout);
+        if begun && since.elapsed() > patience {
+            // A busy process has the time it was promised, whatever else the machine does.
+            let used = processor_time(process).unwrap_or(Duration::MAX).saturating_sub(used_before);
+            if used < patience && used > since.elapsed() / 50 && since.elapsed() < 20 * patience {
+                continue;
+            }
             // The first time the runtime answers and goes on; if it cannot, the program is ended.
             let signal = if asked == 0 { protocol::HANG_SIGNAL } else { libc::SIGKILL };
             // SAFETY: a process of ours.
@@ -242,6 +317,17 @@ fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<s
             since = Instant::now();
         }
     }
+}
+
+/// Processor time that a process has used.
+fn processor_time(process: i32) -> Option<Duration> {
+    let mut clock = 0;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fill in locals.
+    let known = unsafe {
+        libc::clock_getcpuclockid(process, &mut clock) == 0 && libc::clock_gettime(clock, &mut time) == 0
+    };
+    known.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
 fn progress_bar(total: u64) -> indicatif::ProgressBar {

@@ -1,8 +1,9 @@
 //! The memory shared with the sampled program.
 
-use porf_sample::protocol::{MAGIC, Options, Shared};
+use porf_sample::protocol::{Finding, MAGIC, Options, Shared};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::Ordering;
 
 pub struct Channel {
     file: OwnedFd,
@@ -36,6 +37,17 @@ impl Channel {
 
     pub fn descriptor(&self) -> RawFd {
         self.file.as_raw_fd()
+    }
+
+    /// What was found so far.
+    pub fn findings(&self) -> &[Finding] {
+        let count = self.shared().progress.finding_count.load(Ordering::Acquire) as usize;
+        &self.shared().findings[..count]
+    }
+
+    /// How many findings have all their stacks, or never will.
+    pub fn complete_findings(&self) -> usize {
+        self.findings().iter().filter(|finding| finding.complete != 0).count()
     }
 
     pub fn shared(&self) -> &Shared {

@@ -1,7 +1,7 @@
 //! What `porf sample` found, as text and as JSON (docs/report-format.md).
 
 use super::symbols::{Frame, Symbols};
-use porf_sample::protocol::{Finding, HASH_SLOTS, Shared, Stack, kind};
+use porf_sample::protocol::{Finding, HASH_SLOTS, Shared, Stack, isolation, kind};
 use porf_verdict::{Coverage, Limit, SourceLocation, Verdict, Violation, ViolationKind};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -86,8 +86,9 @@ impl Summary {
             cut_off,
             threads: progress.max_threads.load(Ordering::Relaxed),
             isolation: match progress.isolation.load(Ordering::Relaxed) {
-                1 => "in-process",
-                2 => "fork",
+                isolation::IN_PROCESS => "in-process",
+                isolation::FORK => "fork",
+                isolation::RESTART => "restart",
                 _ => "none",
             },
             single_threaded,

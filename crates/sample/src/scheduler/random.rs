@@ -1,0 +1,141 @@
+//! Uniform over stores and almost so over threads (the paper, §3).
+//!
+//! Deviations, by which more threads meet in critical sections: the thread that ran last goes on a little less
+//! often than others, one that yields lets another go first at least once in four times, and one that creates
+//! others goes on first, so that those begin together. After 16,384 steps threads mostly go on, to save time. In
+//! one execution in thirty-two the threads have very different chances to run, drawn anew each time, and in one
+//! in sixteen a created thread may begin at once: without these, one thread hardly ever runs to its end while
+//! others wait at their start.
+
+use super::{Rng, Scheduler};
+use crate::ThreadIndex;
+
+#[derive(Clone, Debug, Default)]
+pub struct Random {
+    rng: Rng,
+    /// In a skewed execution, where the threads' weights come from.
+    skew: Option<u64>,
+    /// Created threads may run before their creator goes on.
+    head_start: bool,
+    /// The weights of the threads seen so far.
+    weights: Vec<u8>,
+    /// The thread that just gave way.
+    yielded: Option<ThreadIndex>,
+    steps: u64,
+}
+
+/// An execution of more steps is long: its threads meet anyway, and switching costs time.
+const LONG: u64 = 1 << 14;
+
+impl Random {
+    /// 1, 8 or 64, a function of execution and thread.
+    #[inline]
+    fn weight(&mut self, skew: u64, thread: ThreadIndex) -> usize {
+        while self.weights.len() <= thread as usize {
+            let next = self.weights.len() as u64;
+            self.weights.push(1 << (3 * Rng::new(skew.wrapping_add(next)).below(3)));
+        }
+        usize::from(self.weights[thread as usize])
+    }
+
+    /// Any thread. In a short execution, where it is the current one, every other time once more; in a
+    /// long one, seven times of eight the current one.
+    #[inline]
+    fn uniform(&mut self, runnable: &[ThreadIndex], current: ThreadIndex) -> usize {
+        self.steps += 1;
+        let scaled = |number: u64| u128::from(number) * runnable.len() as u128;
+        let product = scaled(self.rng.draw());
+        // The low half is as random as the high one, which is the choice.
+        let (choice, rest) = ((product >> 64) as usize, product as u64);
+        if self.steps > LONG && rest >> 61 != 0 {
+            return runnable.iter().position(|&thread| thread == current).unwrap_or(choice);
+        }
+        let again = runnable[choice] == current && rest >> 63 == 1;
+        if again { (scaled(rest << 1) >> 64) as usize } else { choice }
+    }
+
+    /// Any thread but this one, now and then.
+    #[cold]
+    fn another(&mut self, runnable: &[ThreadIndex], thread: ThreadIndex) -> Option<usize> {
+        let place = runnable.iter().position(|&other| other == thread)?;
+        if runnable.len() == 1 || self.rng.below(4) != 0 {
+            return None;
+        }
+        let choice = self.rng.below(runnable.len() - 1);
+        Some(if choice < place { choice } else { choice + 1 })
+    }
+
+    #[cold]
+    fn skewed(&mut self, runnable: &[ThreadIndex], skew: u64) -> usize {
+        let total = runnable.iter().map(|&thread| self.weight(skew, thread)).sum();
+        let mut place = self.rng.below(total);
+        for (index, &thread) in runnable.iter().enumerate() {
+            let weight = self.weight(skew, thread);
+            if place < weight {
+                return index;
+            }
+            place -= weight;
+        }
+        0
+    }
+}
+
+impl Scheduler for Random {
+    fn begin(&mut self, seed: u64) {
+        self.rng = Rng::new(seed);
+        let skew = self.rng.draw();
+        let special = skew & 31;
+        self.skew = (special == 0).then_some(skew >> 5);
+        self.head_start = special <= 1;
+        self.yielded = None;
+        self.steps = 0;
+        self.weights.clear();
+    }
+
+    fn created(&mut self) -> bool {
+        self.head_start
+    }
+
+    fn yielded(&mut self, thread: ThreadIndex) {
+        self.yielded = Some(thread);
+    }
+
+    #[inline]
+    fn next_thread(&mut self, runnable: &[ThreadIndex], current: ThreadIndex) -> usize {
+        if let Some(thread) = self.yielded.take()
+            && let Some(choice) = self.another(runnable, thread)
+        {
+            return choice;
+        }
+        match self.skew {
+            None => self.uniform(runnable, current),
+            Some(skew) => self.skewed(runnable, skew),
+        }
+    }
+
+    #[inline]
+    fn pick_store(&mut self, count: usize) -> usize {
+        self.rng.below(count)
+    }
+
+    #[inline]
+    fn choose(&mut self, count: usize) -> usize {
+        self.rng.below(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_seed_same_choices() {
+        let draw = |seed| {
+            let mut random = Random::default();
+            random.begin(seed);
+            (0..20).map(|_| random.choose(1000)).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(5), draw(5));
+        assert_ne!(draw(5), draw(6));
+    }
+}
