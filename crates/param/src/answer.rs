@@ -6,7 +6,7 @@
 //! plainly to the limit. An abstract trace counts only if it replays on a finite instance; one that does not
 //! (universal guards and racy locations under PSO are approximated) makes the answer inconclusive.
 
-use crate::Model;
+use crate::Memory;
 use crate::explore::{Limits, Trace, explore_while, replay_while};
 use crate::prove::work::{Work, exhausted};
 use crate::prove::{Candidates, Cube, MAX_WORK, Options, Order, Outcome, SMALL, Statistics, search};
@@ -26,7 +26,7 @@ pub enum Approximation {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    pub model: Model,
+    pub memory: Memory,
     pub approximation: Approximation,
     /// Take candidates from the instance with this many processes, instead of the largest small one.
     pub brab: Option<u8>,
@@ -43,7 +43,7 @@ pub struct Request<'a> {
 impl Default for Request<'_> {
     fn default() -> Self {
         Request {
-            model: Model::Tso,
+            memory: Memory::Tso,
             approximation: Approximation::Auto,
             brab: None,
             jobs: 1,
@@ -82,9 +82,9 @@ const MORE_STATES: usize = 300_000;
 
 pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic> {
     // Errors of the text come before any verdict.
-    let compiled = crate::prove::compile::compile(system, request.model, Order::Coherence)?;
+    let compiled = crate::prove::compile::compile(system, request.memory, Order::Coherence)?;
     // Whether the model leaves a choice of the order.
-    let both = compiled.model != Model::Sc && compiled.order == Order::Coherence;
+    let both = compiled.memory != Memory::Sc && compiled.order == Order::Coherence;
     let time = Duration::from_secs(request.max_seconds);
     let start = std::time::Instant::now();
     let clock = Work::new(u64::MAX, time, request.interrupt);
@@ -93,14 +93,14 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
     if request.explore_first {
         let processes = system.number_procs.unwrap_or(2).min(2);
         let limits = Limits { states: 20_000, buffer: 3, initial: 5_000 };
-        let exploration = explore_while(system, request.model, processes, limits, &go_on);
+        let exploration = explore_while(system, request.memory, processes, limits, &go_on);
         explored = exploration.states.len();
         if let Some(found) = exploration.trace {
             return Ok(violated(system, found, Statistics::default(), explored));
         }
     }
     let plain = Options {
-        model: request.model,
+        memory: request.memory,
         order: Order::Coherence,
         candidates: Candidates::None,
         small: SMALL,
@@ -189,14 +189,14 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
             Outcome::Unsafe(abstract_trace) => {
                 let processes = abstract_trace.processes;
                 if let Some(found) =
-                    replay_while(system, request.model, processes, &abstract_trace.steps, &go_on)
+                    replay_while(system, request.memory, processes, &abstract_trace.steps, &go_on)
                 {
                     return Ok(violated(system, found, statistics, explored));
                 }
                 // Another run of that many processes may be real.
                 let limits = Limits { states: 100_000, buffer: 4, initial: 20_000 };
                 if spurious.is_none()
-                    && let Some(found) = explore_while(system, request.model, processes, limits, &go_on).trace
+                    && let Some(found) = explore_while(system, request.memory, processes, limits, &go_on).trace
                 {
                     return Ok(violated(system, found, statistics, explored));
                 }

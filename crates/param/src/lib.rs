@@ -18,7 +18,7 @@ use syntax::Diagnostic;
 
 /// The memory under the system's weak variables and arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Model {
+pub enum Memory {
     /// Sequential consistency: `weak` and `fence()` mean nothing.
     Sc,
     /// Total store order: one FIFO store buffer per process.
@@ -27,14 +27,14 @@ pub enum Model {
     Pso,
 }
 
-impl Model {
-    pub const ALL: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
+impl Memory {
+    pub const ALL: [Memory; 3] = [Memory::Sc, Memory::Tso, Memory::Pso];
 
     pub fn word(self) -> &'static str {
         match self {
-            Model::Sc => "sc",
-            Model::Tso => "tso",
-            Model::Pso => "pso",
+            Memory::Sc => "sc",
+            Memory::Tso => "tso",
+            Memory::Pso => "pso",
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use porf_param::certificate::Certificate;
 use porf_param::explore::{Cut, Instance, Limits, Trace, explore};
-use porf_param::{Model, Request, certificate, load, prove};
+use porf_param::{Memory, Request, certificate, load, prove};
 use porf_verdict::Verdict;
 use serde::Deserialize;
 use std::io::Write;
@@ -26,11 +26,11 @@ struct Expectation {
 }
 
 impl Expectation {
-    fn of(&self, model: Model) -> Option<&str> {
-        match model {
-            Model::Sc => self.sc.as_deref(),
-            Model::Tso => self.tso.as_deref(),
-            Model::Pso => self.pso.as_deref(),
+    fn of(&self, memory: Memory) -> Option<&str> {
+        match memory {
+            Memory::Sc => self.sc.as_deref(),
+            Memory::Tso => self.tso.as_deref(),
+            Memory::Pso => self.pso.as_deref(),
         }
     }
 }
@@ -56,11 +56,11 @@ fn every_system_gets_its_verdict() {
         let source =
             std::fs::read_to_string(folder().join(&expectation.file)).expect("a system of the corpus");
         let system = load(&source).unwrap_or_else(|error| panic!("{}: {error}", expectation.file));
-        for model in Model::ALL {
-            let Some(expected) = expectation.of(model) else { continue };
+        for memory in Memory::ALL {
+            let Some(expected) = expectation.of(memory) else { continue };
             expected_safe += usize::from(expected == "safe");
-            let name = format!("{} under {}", expectation.file, model.word());
-            let answer = prove(&system, Request { model, ..Request::default() })
+            let name = format!("{} under {}", expectation.file, memory.word());
+            let answer = prove(&system, Request { memory, ..Request::default() })
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             let found = match &answer.verdict {
                 Verdict::Safe(_) => "safe",
@@ -72,7 +72,7 @@ fn every_system_gets_its_verdict() {
             }
             assert_eq!(answer.trace.is_some(), found == "unsafe", "{name}: an unsafe answer has its run");
             if let Some((trace, property)) = &answer.trace {
-                let instance = Instance::new(&system, model, trace.processes);
+                let instance = Instance::new(&system, memory, trace.processes);
                 assert!(is_run(&instance, trace), "{name}: the trace is no run");
                 let last = trace.steps.last().map_or(&trace.initial, |(_, state)| state);
                 assert!(
@@ -82,7 +82,7 @@ fn every_system_gets_its_verdict() {
             }
             if found == "safe" && z3 {
                 // Through the text, as a user would.
-                let written = Certificate { model, order: answer.order, cubes: answer.invariant.clone() };
+                let written = Certificate { memory, order: answer.order, cubes: answer.invariant.clone() };
                 let text = certificate::write(&system, &written);
                 let certificate = certificate::read(&system, &text).expect("a certificate is read back");
                 let script = certificate::smt(&system, &certificate).expect("obligations");
@@ -105,11 +105,11 @@ fn exploration_of_small_instances_agrees() {
             std::fs::read_to_string(folder().join(&expectation.file)).expect("a system of the corpus");
         let system = load(&source).unwrap_or_else(|error| panic!("{}: {error}", expectation.file));
         let most = system.number_procs.unwrap_or(3).min(3);
-        for model in Model::ALL {
+        for memory in Memory::ALL {
             let limits = Limits { states: 60_000, buffer: 3, initial: 20_000 };
-            let found = (1..=most).any(|n| explore(&system, model, n, limits).trace.is_some());
-            let name = format!("{} under {}", expectation.file, model.word());
-            match expectation.of(model) {
+            let found = (1..=most).any(|n| explore(&system, memory, n, limits).trace.is_some());
+            let name = format!("{} under {}", expectation.file, memory.word());
+            match expectation.of(memory) {
                 Some("unsafe") => assert!(found, "{name}: no unsafe state with up to {most} processes"),
                 _ => assert!(!found, "{name}: an unsafe state is reachable"),
             }
@@ -125,10 +125,10 @@ fn several_jobs_give_the_same_verdicts() {
         let source =
             std::fs::read_to_string(folder().join(&expectation.file)).expect("a system of the corpus");
         let system = load(&source).unwrap_or_else(|error| panic!("{}: {error}", expectation.file));
-        for model in Model::ALL {
-            let Some(expected) = expectation.of(model) else { continue };
-            let request = Request { model, jobs: 3, explore_first: false, ..Request::default() };
-            let name = format!("{} under {} with three jobs", expectation.file, model.word());
+        for memory in Memory::ALL {
+            let Some(expected) = expectation.of(memory) else { continue };
+            let request = Request { memory, jobs: 3, explore_first: false, ..Request::default() };
+            let name = format!("{} under {} with three jobs", expectation.file, memory.word());
             let answer = prove(&system, request).unwrap_or_else(|error| panic!("{name}: {error}"));
             match &answer.verdict {
                 Verdict::Safe(_) => assert_eq!(expected, "safe", "{name}"),
@@ -137,7 +137,7 @@ fn several_jobs_give_the_same_verdicts() {
                 Verdict::Inconclusive(limit) => assert_eq!(expected, "unsafe", "{name}: {limit}"),
             }
             if z3 && (1..40).contains(&answer.invariant.len()) {
-                let certificate = Certificate { model, order: answer.order, cubes: answer.invariant };
+                let certificate = Certificate { memory, order: answer.order, cubes: answer.invariant };
                 let script = certificate::smt(&system, &certificate).expect("obligations");
                 script.judge(&solve(&script.text)).unwrap_or_else(|why| panic!("{name}: {why}"));
             }
@@ -152,9 +152,9 @@ fn every_mutation_changes_a_verdict() {
     for broken in all.iter().filter(|e| e.broken.is_some()) {
         let original = all.iter().find(|e| Some(&e.file) == broken.broken.as_ref());
         let original = original.unwrap_or_else(|| panic!("{}: its original is missing", broken.file));
-        let flips = Model::ALL
+        let flips = Memory::ALL
             .into_iter()
-            .any(|model| original.of(model) == Some("safe") && broken.of(model) == Some("unsafe"));
+            .any(|memory| original.of(memory) == Some("safe") && broken.of(memory) == Some("unsafe"));
         assert!(flips, "{} changes nothing", broken.file);
         correct.push(&original.file);
     }
@@ -171,26 +171,26 @@ fn a_wrong_certificate_is_rejected() {
     }
     let source = std::fs::read_to_string(folder().join("naive-mutex.cub")).expect("naive-mutex.cub");
     let system = load(&source).expect("naive-mutex.cub");
-    for model in Model::ALL {
-        let answer = prove(&system, Request { model, ..Request::default() }).expect("an answer");
+    for memory in Memory::ALL {
+        let answer = prove(&system, Request { memory, ..Request::default() }).expect("an answer");
         assert!(answer.invariant.len() > 1);
         // Without any one of its cubes the invariant is no longer one.
         for left_out in 0..answer.invariant.len() {
             let mut cubes = answer.invariant.clone();
             cubes.remove(left_out);
-            let certificate = Certificate { model, order: answer.order, cubes };
+            let certificate = Certificate { memory, order: answer.order, cubes };
             let script = certificate::smt(&system, &certificate).expect("obligations");
-            assert!(script.judge(&solve(&script.text)).is_err(), "{model:?} without cube {left_out}");
+            assert!(script.judge(&solve(&script.text)).is_err(), "{memory:?} without cube {left_out}");
         }
         // The certificate of the system does not fit its broken version.
         let broken =
             std::fs::read_to_string(folder().join("naive-mutex-nofence.cub")).expect("the broken version");
         let broken = load(&broken).expect("the broken version");
-        let written = Certificate { model, order: answer.order, cubes: answer.invariant.clone() };
+        let written = Certificate { memory, order: answer.order, cubes: answer.invariant.clone() };
         let text = certificate::write(&system, &written);
         let certificate = certificate::read(&broken, &text).expect("the same names");
         let script = certificate::smt(&broken, &certificate).expect("obligations");
-        assert_eq!(script.judge(&solve(&script.text)).is_err(), model != Model::Sc, "{model:?}");
+        assert_eq!(script.judge(&solve(&script.text)).is_err(), memory != Memory::Sc, "{memory:?}");
     }
 }
 

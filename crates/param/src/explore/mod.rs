@@ -10,7 +10,7 @@ mod replay;
 pub use instance::{Cut, Group, Instance, State, Step, Value};
 pub use replay::{replay, replay_while};
 
-use crate::Model;
+use crate::Memory;
 use crate::system::System;
 use std::collections::HashMap;
 
@@ -45,41 +45,41 @@ pub struct Trace {
 }
 
 /// Searches the instance with `processes` processes; stops at the first unsafe state.
-pub fn explore(system: &System, model: Model, processes: u8, limits: Limits) -> Exploration {
-    explore_while(system, model, processes, limits, &|| true)
+pub fn explore(system: &System, memory: Memory, processes: u8, limits: Limits) -> Exploration {
+    explore_while(system, memory, processes, limits, &|| true)
 }
 
 /// The same, for as long as `go_on` says so: it is asked before each state is expanded.
 pub fn explore_while(
     system: &System,
-    model: Model,
+    memory: Memory,
     processes: u8,
     limits: Limits,
     go_on: &dyn Fn() -> bool,
 ) -> Exploration {
-    search(system, model, processes, limits, true, go_on)
+    search(system, memory, processes, limits, true, go_on)
 }
 
 /// All reachable states, as far as the limits and `go_on` allow, unsafe ones included.
 pub fn reachable_while(
     system: &System,
-    model: Model,
+    memory: Memory,
     processes: u8,
     limits: Limits,
     go_on: &dyn Fn() -> bool,
 ) -> Exploration {
-    search(system, model, processes, limits, false, go_on)
+    search(system, memory, processes, limits, false, go_on)
 }
 
 fn search(
     system: &System,
-    model: Model,
+    memory: Memory,
     processes: u8,
     limits: Limits,
     stop: bool,
     go_on: &dyn Fn() -> bool,
 ) -> Exploration {
-    let instance = Instance::new(system, model, processes);
+    let instance = Instance::new(system, memory, processes);
     let mut cut = Cut::default();
     let mut states: Vec<State> = Vec::new();
     let mut from: Vec<Option<(usize, Step)>> = Vec::new();

@@ -53,16 +53,16 @@ impl<'a> Pool<'a> {
         let system = compiled.system;
         let limits = Limits { states: limit, buffer: MAX_BUFFER, initial: MAX_INITIAL };
         let go_on = || work.spend(STATE);
-        let exploration = reachable_while(system, compiled.model, processes, limits, &go_on);
+        let exploration = reachable_while(system, compiled.memory, processes, limits, &go_on);
         let fits = !exploration.cut.states && !exploration.cut.stopped;
         let symmetric = fits && !exploration.cut.initial && !system.named && !orders_processes(compiled);
-        let instance = Instance::new(system, compiled.model, processes);
+        let instance = Instance::new(system, compiled.memory, processes);
         (Pool::new(instance, exploration.states, fits, symmetric, work), exploration.trace)
     }
 
     /// States met on random runs of a larger instance, the same each time.
     pub fn sample(compiled: &'a Compiled<'a>, processes: u8, limit: usize, work: &Work<'_>) -> Pool<'a> {
-        let instance = Instance::new(compiled.system, compiled.model, processes);
+        let instance = Instance::new(compiled.system, compiled.memory, processes);
         let mut cut = Cut::default();
         let initial = instance.initial_states(MAX_INITIAL, &mut cut);
         let mut known: HashSet<State> = HashSet::new();

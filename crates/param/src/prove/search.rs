@@ -11,9 +11,9 @@ use super::oracle::{Candidates, Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
 use super::subsume::{Prepared, Target};
 use super::visited::Visited;
-use super::weak::{Memory, Order, memory};
+use super::weak::{Edges, Order, edges};
 use super::work::Work;
-use crate::Model;
+use crate::Memory;
 use crate::explore::Trace;
 use crate::syntax::Diagnostic;
 use crate::system::System;
@@ -26,7 +26,7 @@ use std::time::Duration;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    pub model: Model,
+    pub memory: Memory,
     /// How steps are taken back under a weak model; PSO with racy locations has no choice.
     pub order: Order,
     /// Guess invariants from a small instance.
@@ -53,7 +53,7 @@ pub const MAX_WORK: u64 = 10_000_000_000;
 impl Default for Options<'_> {
     fn default() -> Self {
         Options {
-            model: Model::Tso,
+            memory: Memory::Tso,
             order: Order::Coherence,
             candidates: Candidates::Bold,
             small: SMALL,
@@ -110,8 +110,8 @@ pub struct Statistics {
 
 /// Proves or refutes the system; errors are in its text.
 pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnostic> {
-    let compiled = compile(system, options.model, options.order)?;
-    let memory = memory(compiled.model, compiled.order, &compiled.racy);
+    let compiled = compile(system, options.memory, options.order)?;
+    let edges = edges(compiled.memory, compiled.order, &compiled.racy);
     let mut statistics = Statistics::default();
     let work = Work::new(options.max_work, options.max_time, options.interrupt);
     let mut oracle = (options.candidates != Candidates::None)
@@ -130,7 +130,7 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
     loop {
         let mut attempt = Attempt {
             compiled: &compiled,
-            memory: &*memory,
+            edges: &*edges,
             options,
             work: &work,
             nodes: Vec::new(),
@@ -197,7 +197,7 @@ type Priority = (u8, usize, u8, u32, usize);
 
 struct Attempt<'a> {
     compiled: &'a Compiled<'a>,
-    memory: &'a dyn Memory,
+    edges: &'a dyn Edges,
     options: Options<'a>,
     work: &'a Work<'a>,
     nodes: Vec<Node>,
@@ -343,7 +343,7 @@ impl Attempt<'_> {
         if self.visited.covers(self.compiled, cube, self.work) {
             return Expanded::Covered;
         }
-        Expanded::Predecessors(predecessors(self.compiled, self.memory, cube, self.work))
+        Expanded::Predecessors(predecessors(self.compiled, self.edges, cube, self.work))
     }
 
     /// Without the predecessors that a visited cube covers: comparing is most of the work.
@@ -384,7 +384,7 @@ impl Attempt<'_> {
     fn open(&self, candidate: &Cube) -> Option<usize> {
         let prepared = Prepared::new(candidate.clone());
         let mut open = 0;
-        for predecessor in predecessors(self.compiled, self.memory, candidate, self.work).ok()? {
+        for predecessor in predecessors(self.compiled, self.edges, candidate, self.work).ok()? {
             let cube = predecessor.cube;
             if cube.meets_init(self.compiled, self.work) {
                 return None;
