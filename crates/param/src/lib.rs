@@ -4,17 +4,20 @@
 //! [`prove`] (backward reachability: any number of processes) and [`explore`] (forward search of one
 //! finite instance), two engines that share nothing but the system and hold each other honest.
 
+#![forbid(unsafe_code)]
+
 mod answer;
 pub mod certificate;
-pub mod describe;
 pub mod explore;
 pub mod prove;
 pub mod syntax;
 pub mod system;
 pub mod typing;
+mod warning;
 
 pub use answer::{Answer, Approximation, Request, prove};
 use syntax::Diagnostic;
+pub use warning::Warning;
 
 /// The memory under the system's weak variables and arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -65,7 +65,7 @@ fn taking_a_fence_away_flips_the_verdict_where_it_is_needed() {
 fn is_unsafe(source: &str, memory: Memory, name: &str) -> Option<bool> {
     let system = load(source).unwrap_or_else(|error| panic!("{name}: {error}"));
     let explored = (2..=system.number_procs.unwrap_or(3)).any(|processes| {
-        let limits = Limits { states: 20_000, buffer: 2, initial: 50 };
+        let limits = Limits { states: 20_000, buffer: 2, initial: 50, ..Limits::default() };
         explore(&system, memory, processes, limits).trace.is_some()
     });
     let request =

@@ -2,5 +2,6 @@
 
 pub mod litmus;
 pub mod names;
+pub mod prove;
 pub mod trace;
 pub mod verify;

@@ -74,12 +74,10 @@ pub struct Effect {
 }
 
 pub fn compile(system: &System, memory: Memory, order: Order) -> Result<Compiled<'_>, Diagnostic> {
-    let memory = if system.has_weak() { memory } else { Memory::Sc };
-    if memory != Memory::Sc
-        && let Some(error) = system.weak_errors.first()
-    {
+    if let Some(error) = system.refused_under(memory) {
         return Err(error.clone());
     }
+    let memory = if system.has_weak() { memory } else { Memory::Sc };
     let domains = (system.symbols.iter())
         .map(|symbol| match system.constructors(symbol.ty).len() {
             0 => u64::MAX,
