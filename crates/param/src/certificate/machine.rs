@@ -50,11 +50,16 @@ impl<'a> Machine<'a> {
 
     /// Whether the buffer of any other process may, also of one without a name.
     pub fn others_may_hold(&self, process: u8, cell: &Cell) -> bool {
+        let named = |other: u8| other != process && self.may_hold(other, cell);
+        self.anybody_may_hold(cell) || cell.indices().iter().any(|other| named(*other))
+    }
+
+    /// Whether a process that the cell does not name may.
+    pub fn anybody_may_hold(&self, cell: &Cell) -> bool {
         let owned = |(acting, indices): (usize, &[Index])| {
             indices.contains(&Index::Fixed(Proc::Slot(acting as u8)))
         };
-        let named = |other: u8| other != process && self.may_hold(other, cell);
-        self.patterns(cell).any(|pattern| !owned(pattern)) || cell.indices().iter().any(|other| named(*other))
+        self.patterns(cell).any(|pattern| !owned(pattern))
     }
 
     /// The buffered updates of the cell's symbol, each with the parameter that acts.

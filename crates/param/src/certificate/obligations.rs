@@ -307,11 +307,7 @@ impl<'a> Writer<'a> {
                 let served = self.served(problem, step, *moment, &write.cell);
                 let source = self.source(problem, *moment, &write.cell);
                 let missed = Term::and([write.happens.clone(), served.clone().not()]);
-                // It was overwritten by a write of another process that was pending already.
-                let overtaken = match self.machine.others_may_hold(acting, &write.cell) {
-                    true => Term::and([commit().le(at.clone()), commit().lt(source.clone())]),
-                    false => Term::False,
-                };
+                let overtaken = self.overtaken(problem, step, acting, &write.cell, (*process, at), source);
                 if *process == acting {
                     problem.facts.push(missed.implies(overtaken));
                 } else {
@@ -336,6 +332,39 @@ impl<'a> Writer<'a> {
                 }
             }
         }
+    }
+
+    /// The new write was overwritten before a read: by a write of another process that was pending already. That is in
+    /// memory when it is read, or still pending as the reader's own.
+    fn overtaken(
+        &self,
+        problem: &mut Problem<'a>,
+        step: &Step<'_>,
+        acting: u8,
+        cell: &Cell,
+        (reader, at): (u8, &Term),
+        source: Term,
+    ) -> Term {
+        if !self.machine.others_may_hold(acting, cell) {
+            return Term::False;
+        }
+        let named = problem.scene.processes();
+        let mut parts = vec![step.commit.clone().le(at.clone()), step.commit.clone().lt(source.clone())];
+        // Who wrote it, if that must be one of the named processes.
+        let others: Vec<u8> =
+            (0..named).filter(|p| *p != acting && self.machine.may_hold(*p, cell)).collect();
+        if usize::from(named) >= self.most() || !self.machine.anybody_may_hold(cell) {
+            let of = |problem: &mut Problem<'a>, writer: u8| {
+                source.clone().le(self.drained(problem, Some(step), writer, Some(cell)))
+            };
+            parts.push(Term::or(others.iter().map(|writer| of(problem, *writer)).collect::<Vec<_>>()));
+        }
+        let mut found = vec![source.clone().le(at.clone())];
+        if reader != acting && others.contains(&reader) {
+            found.push(source.clone().le(self.drained(problem, Some(step), reader, Some(cell))));
+        }
+        parts.push(Term::or(found));
+        Term::and(parts)
     }
 
     /// The state after the step is in the cube.
