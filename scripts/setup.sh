@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests and the demo use and this machine lacks: a C and C++ compiler with clang
-# beside it, z3, which rechecks the prover's certificates, and the build tools whose projects the compiler
+# beside it, z3 and cvc5, which check the prover's certificates, and the build tools whose projects the compiler
 # wrappers are tested on. Quiet when there is nothing to do.
 set -euo pipefail
 
@@ -10,6 +10,7 @@ need clang clang
 need gcc gcc
 need g++ g++
 need z3 z3
+need cvc5 cvc5
 need make make
 need cmake cmake
 need autoconf autoconf

@@ -9,7 +9,8 @@ use crate::Memory;
 use crate::explore::{Limits, Trace, explore_while, replay_while};
 use crate::prove::work::{Work, cpu_time, exhausted};
 use crate::prove::{
-    Candidates, Cube, MAX_WORK, Options, Order, Outcome, SMALL, Search, Statistics, Turns, search_among,
+    AbstractTrace, Candidates, Cube, MAX_WORK, Options, Order, Outcome, SMALL, Search, Statistics, Turns,
+    search_among,
 };
 use crate::syntax::Diagnostic;
 use crate::system::{Formula, System};
@@ -153,7 +154,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
     } else if answer.invariant.is_empty() && !matches!(answer.verdict, Verdict::Safe(_)) {
         let spurious = found.spurious;
         answer.verdict = Verdict::Inconclusive(reason(system, &request, &answer, spurious.as_ref(), limits));
-        answer.spurious = spurious.map(|(_, steps)| steps);
+        answer.spurious = spurious.map(|run| run.steps);
     }
     if answer.statistics.dropped_lemmas > 0 {
         answer.warnings.push(Warning::NoInvariant { count: answer.statistics.dropped_lemmas });
@@ -204,18 +205,13 @@ struct Found<'a> {
     memory: Memory,
     go_on: &'a (dyn Fn() -> bool + Sync),
     real: Option<(Trace, usize)>,
-    /// An abstract trace that does not replay: how many processes it has, and its steps.
-    spurious: Option<(u8, Vec<(usize, Vec<u8>)>)>,
+    /// An abstract trace that does not replay.
+    spurious: Option<AbstractTrace>,
 }
 
 impl Found<'_> {
     /// Runs all searches in turns. Returns the limits that ended them.
-    fn run(
-        &mut self,
-        plan: &Plan<'_>,
-        max_work: u64,
-        answer: &mut Answer,
-    ) -> Result<Vec<Limit>, Diagnostic> {
+    fn run(&mut self, plan: &Plan<'_>, max_work: u64, answer: &mut Answer) -> Result<Vec<Limit>, Diagnostic> {
         let shares: Vec<(u64, u64)> = plan.iter().map(|(_, begins)| (*begins, SHARE)).collect();
         let turns = Turns::new(&shares, max_work);
         let system = self.system;
@@ -283,7 +279,7 @@ impl Found<'_> {
                     Some(real) => {
                         self.real.get_or_insert(real);
                     }
-                    None => self.spurious = Some((run.processes, run.steps.clone())),
+                    None => self.spurious = Some(run.clone()),
                 }
                 self.real.is_some()
             }
@@ -292,12 +288,7 @@ impl Found<'_> {
 }
 
 /// A run with fewer processes, if there is one in a small instance.
-fn fewer(
-    system: &System,
-    memory: Memory,
-    found: (Trace, usize),
-    go_on: &dyn Fn() -> bool,
-) -> (Trace, usize) {
+fn fewer(system: &System, memory: Memory, found: (Trace, usize), go_on: &dyn Fn() -> bool) -> (Trace, usize) {
     let mut processes = 1..found.0.processes;
     let less = processes.find_map(|count| explore_while(system, memory, count, FEW, go_on).trace);
     less.filter(|_| !system.named).unwrap_or(found)
@@ -308,7 +299,7 @@ fn reason(
     system: &System,
     request: &Request<'_>,
     answer: &Answer,
-    spurious: Option<&(u8, Vec<(usize, Vec<u8>)>)>,
+    spurious: Option<&AbstractTrace>,
     limits: Vec<Limit>,
 ) -> Limit {
     if limits.contains(&Limit::Interrupted) {
@@ -322,13 +313,15 @@ fn reason(
     } else {
         limits.into_iter().next().unwrap_or(Limit::Other("no search came to an end".into()))
     };
-    let Some((processes, _)) = spurious else { return limit };
+    let Some(AbstractTrace { processes, .. }) = spurious else { return limit };
     let mut causes = Vec::new();
     if system.transitions.iter().any(|transition| has_universal(&transition.guard, true)) {
         causes.push("universal guards are approximated by the processes at hand");
     }
     if answer.memory != Memory::Sc {
-        causes.push("writes of several processes to one location, and reads in unsafe formulas, are approximated");
+        causes.push(
+            "writes of several processes to one location, and reads in unsafe formulas, are approximated",
+        );
     }
     if causes.is_empty() {
         causes.push("integers are relaxed to rationals");
@@ -369,7 +362,8 @@ impl Answer {
             plural(found.0.processes.into(), "process", "processes"),
             plural(found.0.steps.len(), "step", "steps")
         );
-        let violation = Violation { kind: ViolationKind::Unsafe, message, location: None, related: Vec::new() };
+        let violation =
+            Violation { kind: ViolationKind::Unsafe, message, location: None, related: Vec::new() };
         self.verdict = Verdict::Violated(Box::new(violation));
         self.trace = Some(found);
     }

@@ -149,12 +149,7 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Failure> {
     }
 }
 
-fn prove(
-    args: &Args,
-    subject: Subject<'_>,
-    memory: Memory,
-    options: &Options,
-) -> Result<ExitCode, Failure> {
+fn prove(args: &Args, subject: Subject<'_>, memory: Memory, options: &Options) -> Result<ExitCode, Failure> {
     let request = Request {
         memory,
         approximation: match args.approximate {
@@ -181,7 +176,8 @@ fn prove(
         _ => None,
     };
     let path = saved.as_ref().map(|(path, _)| path.display().to_string()).unwrap_or_default();
-    let certificate = saved.as_ref().map(|(_, (certificate, confirmed))| (path.as_str(), certificate, confirmed));
+    let certificate =
+        saved.as_ref().map(|(_, (certificate, confirmed))| (path.as_str(), certificate, confirmed));
     let proof = Proof { subject, answer: &answer, invariant: args.invariant, certificate, seconds };
     print(&match options.format {
         Format::Json => report::proof_json(&proof),
@@ -199,8 +195,9 @@ fn save(
     answer: &Answer,
 ) -> Result<(Certificate, Confirmed), Failure> {
     let solvers = solvers(args);
-    let whole = certificate::of(memory, &answer.invariant)
-        .ok_or_else(|| Failure::Other("the proof is in the order of coherence: it has no certificate".into()))?;
+    let whole = certificate::of(memory, &answer.invariant).ok_or_else(|| {
+        Failure::Other("the proof is in the order of coherence: it has no certificate".into())
+    })?;
     let least = certificate::minimise(subject.system, memory, whole, &solvers[..solvers.len().min(1)]);
     let checked = least.and_then(|least| {
         // Through the text, as whoever reads the file will.

@@ -35,9 +35,7 @@ pub fn export(cube: &prove::Cube) -> Option<Cube> {
         .collect();
     let drained = (cube.weak.entries.iter())
         .map(|(entry, mask)| match entry {
-            Entry::Write(process) => {
-                Some(Drained { process: *process, location: None, by: bits(*mask) })
-            }
+            Entry::Write(process) => Some(Drained { process: *process, location: None, by: bits(*mask) }),
             Entry::Own(process, location) => {
                 Some(Drained { process: *process, location: Some(cell(*location)), by: bits(*mask) })
             }

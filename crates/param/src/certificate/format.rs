@@ -182,7 +182,11 @@ impl Reader<'_> {
         let late = (list(&value["late"])?.iter())
             .map(|late| Ok(Late { location: self.cell(&late["var"])?, after: self.moments(&late["after"])? }))
             .collect::<Result<_, String>>()?;
-        Ok(Moment { process: self.process(&value["process"])?, before: self.moments(&value["before"])?, late })
+        Ok(Moment {
+            process: self.process(&value["process"])?,
+            before: self.moments(&value["before"])?,
+            late,
+        })
     }
 
     fn drained(&self, value: &Value) -> Result<Drained, String> {

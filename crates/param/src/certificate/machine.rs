@@ -56,9 +56,8 @@ impl<'a> Machine<'a> {
 
     /// Whether a process that the cell does not name may.
     pub fn anybody_may_hold(&self, cell: &Cell) -> bool {
-        let owned = |(acting, indices): (usize, &[Index])| {
-            indices.contains(&Index::Fixed(Proc::Slot(acting as u8)))
-        };
+        let owned =
+            |(acting, indices): (usize, &[Index])| indices.contains(&Index::Fixed(Proc::Slot(acting as u8)));
         self.patterns(cell).any(|pattern| !owned(pattern))
     }
 
@@ -127,10 +126,7 @@ fn as_formula(term: Term) -> Term {
         Term::App("ite", parts) => match <[Term; 3]>::try_from(parts) {
             Ok([condition, then, otherwise]) => {
                 let (then, otherwise) = (as_formula(then), as_formula(otherwise));
-                Term::or([
-                    Term::and([condition.clone(), then]),
-                    Term::and([condition.not(), otherwise]),
-                ])
+                Term::or([Term::and([condition.clone(), then]), Term::and([condition.not(), otherwise])])
             }
             Err(parts) => Term::App("ite", parts),
         },

@@ -131,7 +131,8 @@ pub fn refute(obligations: &[Obligation], solvers: &[Solver]) -> Result<Confirme
     }
     for (at, obligation) in obligations.iter().enumerate() {
         let each = || solvers.iter().zip(replies.iter().map(|replies| &replies[at]));
-        let says = |wanted: Reply| each().find(|(_, reply)| **reply == wanted).map(|(solver, _)| solver.name());
+        let says =
+            |wanted: Reply| each().find(|(_, reply)| **reply == wanted).map(|(solver, _)| solver.name());
         let why = match (says(Reply::Sat), says(Reply::Unsat)) {
             (None, Some(_)) => continue,
             (Some(sat), Some(unsat)) => format!("{sat} and {unsat} disagree"),

@@ -58,7 +58,10 @@ pub fn fits(system: &System, certificate: &Certificate) -> Result<(), String> {
                     return Err(format!("a cube speaks of `{}` itself, not of a read of it", name(&cell)));
                 }
                 Place::Read(_, cell) if !held(&cell) => {
-                    return Err(format!("a cube waits for a read of `{}`, which no buffer holds", name(&cell)));
+                    return Err(format!(
+                        "a cube waits for a read of `{}`, which no buffer holds",
+                        name(&cell)
+                    ));
                 }
                 _ => {}
             }
@@ -254,7 +257,13 @@ impl<'a> Writer<'a> {
     }
 
     /// When the buffer of a process has become empty, or what it holds for a location.
-    fn drained(&self, problem: &mut Problem<'a>, step: Option<&Step<'_>>, process: u8, cell: Option<&Cell>) -> Term {
+    fn drained(
+        &self,
+        problem: &mut Problem<'a>,
+        step: Option<&Step<'_>>,
+        process: u8,
+        cell: Option<&Cell>,
+    ) -> Term {
         let idle = step.is_some_and(|step| step.empty && step.acting == Some(process));
         if idle || cell.is_some_and(|cell| !self.machine.may_hold(process, cell)) {
             return Term::Number(0);
@@ -314,9 +323,9 @@ impl<'a> Writer<'a> {
                     problem.facts.push(missed.implies(Term::or([at.clone().lt(commit()), overtaken])));
                     // It is in memory, and nothing of the reader's own is pending or came after it.
                     let own = self.drained(problem, Some(step), *process, Some(&write.cell));
-                    problem.facts.push(
-                        served.implies(Term::and([commit().le(at.clone()), own.le(commit())])),
-                    );
+                    problem
+                        .facts
+                        .push(served.implies(Term::and([commit().le(at.clone()), own.le(commit())])));
                 }
             }
             // What is in memory between the commit and a read of the new write is the new write.
@@ -457,12 +466,14 @@ impl<'a> Writer<'a> {
             match self.system().named {
                 true => instances.push((index, (0..cube.processes).collect())),
                 false => {
-                    instances.extend(injections(cube.processes, processes).into_iter().map(|map| (index, map)));
+                    instances
+                        .extend(injections(cube.processes, processes).into_iter().map(|map| (index, map)));
                 }
             }
         }
         if let Some((_, known)) = step {
-            let widened = known.widen(instances.iter().map(|(index, map)| (&self.cubes[*index], map.as_slice())));
+            let widened =
+                known.widen(instances.iter().map(|(index, map)| (&self.cubes[*index], map.as_slice())));
             instances.retain(|(index, map)| widened.may_matter(&self.cubes[*index], map));
         }
         let mut uses = Vec::new();
@@ -565,8 +576,12 @@ impl<'a> Writer<'a> {
     }
 
     fn emit(&mut self, what: String, cube: Option<usize>, problem: Problem<'_>, uses: Vec<usize>) {
-        let facts: Vec<String> =
-            problem.facts.iter().filter(|fact| **fact != Term::True).map(|fact| format!("(assert {fact})\n")).collect();
+        let facts: Vec<String> = problem
+            .facts
+            .iter()
+            .filter(|fact| **fact != Term::True)
+            .map(|fact| format!("(assert {fact})\n"))
+            .collect();
         let text = format!("{}{}", problem.scene.declarations(), facts.concat());
         self.found.push(Obligation { what, text, uses, cube });
     }

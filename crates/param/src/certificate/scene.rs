@@ -240,7 +240,8 @@ impl<'a> Scene<'a> {
             Literal::Equal(a, b) => value(self, *a).eq(value(self, *b)),
             Literal::Distinct(a, b) => value(self, *a).eq(value(self, *b)).not(),
             Literal::Sum(terms, constant, relation) => {
-                let terms: Vec<(i64, Term)> = terms.iter().map(|(k, place)| (*k, value(self, *place))).collect();
+                let terms: Vec<(i64, Term)> =
+                    terms.iter().map(|(k, place)| (*k, value(self, *place))).collect();
                 let sum = Term::sum(terms, *constant);
                 match relation {
                     Relation::Le => sum.le(Term::Number(0)),

@@ -26,7 +26,7 @@ pub(crate) mod work;
 
 pub use cube::Cube;
 pub use oracle::Candidates;
-pub use search::{AbstractTrace, MAX_WORK, Options, Outcome, SMALL, Search, Statistics, search};
 pub(crate) use search::search_among;
+pub use search::{AbstractTrace, MAX_WORK, Options, Outcome, SMALL, Search, Statistics, search};
 pub(crate) use turns::Turns;
 pub use weak::Order;

@@ -51,7 +51,8 @@ impl<'a> Pool<'a> {
         work: &Work<'_>,
     ) -> (Pool<'a>, Option<(Trace, usize)>) {
         let system = compiled.system;
-        let limits = Limits { states: limit, buffer: MAX_BUFFER, initial: MAX_INITIAL, stop_at_unsafe: false };
+        let limits =
+            Limits { states: limit, buffer: MAX_BUFFER, initial: MAX_INITIAL, stop_at_unsafe: false };
         let go_on = || work.spend(STATE);
         let exploration = explore_while(system, compiled.memory, processes, limits, &go_on);
         let fits = !exploration.cut.states && !exploration.cut.stopped;

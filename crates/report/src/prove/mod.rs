@@ -117,13 +117,15 @@ fn refusal(refusal: &Refusal) -> String {
 fn warning(subject: &Subject<'_>, warning: &Warning) -> (&'static str, String) {
     let line = |start: u32| line_column(subject.source, start).0;
     match warning {
-        Warning::NothingWeak => (
-            "nothing_weak",
-            "no variable of the system is weak, so this is an answer under sc".to_owned(),
-        ),
+        Warning::NothingWeak => {
+            ("nothing_weak", "no variable of the system is weak, so this is an answer under sc".to_owned())
+        }
         Warning::Processes { most, exactly } => {
             let what = if *exactly { "exactly" } else { "at most" };
-            ("number_procs", format!("the answer is about {what} {most} processes (number_procs), not about any number"))
+            (
+                "number_procs",
+                format!("the answer is about {what} {most} processes (number_procs), not about any number"),
+            )
         }
         Warning::Assumed { span } => {
             let text = subject.source.get(span.start as usize..span.end as usize).unwrap_or("");
@@ -132,7 +134,9 @@ fn warning(subject: &Subject<'_>, warning: &Warning) -> (&'static str, String) {
         }
         Warning::NoInitialState { processes, assumptions: true } => (
             "contradictory_assumptions",
-            format!("the assumptions leave no initial state with {processes} processes: nothing is ever reached"),
+            format!(
+                "the assumptions leave no initial state with {processes} processes: nothing is ever reached"
+            ),
         ),
         Warning::NoInitialState { processes, assumptions: false } => (
             "no_initial_state",

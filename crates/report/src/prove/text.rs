@@ -158,9 +158,7 @@ pub fn explored_text(explored: &Explored<'_>, paint: Paint) -> String {
 pub fn checked_text(checked: &Checked<'_>, paint: Paint) -> String {
     let Checked { subject, path, certificate, result, seconds } = checked;
     let (word, why) = match result {
-        Ok(confirmed) => {
-            (paint.wrap(GREEN, "confirmed"), super::json::confirmed_words(confirmed))
-        }
+        Ok(confirmed) => (paint.wrap(GREEN, "confirmed"), super::json::confirmed_words(confirmed)),
         Err(why) => (paint.wrap(RED, "rejected"), refusal(why)),
     };
     format!(
