@@ -69,6 +69,8 @@ const UNLIMITED: Options<'_> = Options {
 
 fn run(text: &str, options: Options<'_>) -> Search {
     let system = load(text).unwrap_or_else(|error| panic!("{error} in {text}"));
+    // Without weak variables there is one memory.
+    let options = Options { memory: if system.has_weak() { options.memory } else { Memory::Sc }, ..options };
     search(&system, options).unwrap_or_else(|error| panic!("{error} in {text}"))
 }
 
