@@ -180,7 +180,7 @@ fn without_weak_variables_there_is_one_memory() {
 fn a_transition_called_commit_is_no_commit() {
     let system = format!(
         "{LOCAL}weak var X : bool\ninit (p) {{ PC[p] = A && X = False }}\n\
-         unsafe (p q) {{ PC[p] = B && q@X = True }}\n\
+         unsafe (p q) {{ PC[p] = B && PC[q] = A && q@X = True }}\n\
          transition commit ([p]) requires {{ PC[p] = A }} {{ PC[p] := B; X := True }}\n"
     );
     let (object, _) = warnings("commit", &system, &["--model", "tso"]);
