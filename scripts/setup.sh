@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests and the demo need, if the machine lacks it: a C and C++ compiler and clang, z3 to
-# check the prover's certificates, and the build tools that the compiler wrappers are tested with. Prints
+# Installs what the tests and the demo need, if the machine lacks it: a C and C++ compiler and clang, z3 and
+# cvc5 to check the prover's certificates, and the build tools that the compiler wrappers are tested with. Prints
 # nothing if there is nothing to do.
 set -euo pipefail
 
@@ -10,6 +10,7 @@ need clang clang
 need gcc gcc
 need g++ g++
 need z3 z3
+need cvc5 cvc5
 need make make
 need cmake cmake
 need autoconf autoconf

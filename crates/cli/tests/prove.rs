@@ -67,3 +67,176 @@ fn an_interrupted_search_says_so() {
     let shown = text(&output);
     assert!(shown.contains("interrupted") && shown.contains("nodes"), "{shown}");
 }
+
+/// Writes a system to a file of its own.
+fn file(name: &str, text: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("porf-prove-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("system.cub");
+    std::fs::write(&file, text).expect("a file");
+    file
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(output)))
+}
+
+/// The kinds of the warnings that a system gets.
+fn warnings(name: &str, system: &str, arguments: &[&str]) -> (serde_json::Value, Vec<String>) {
+    let file = file(name, system);
+    let output = porf().arg(&file).args(["--format", "json"]).args(arguments).output().expect("porf runs");
+    let object = json(&output);
+    let kinds = object["warnings"].as_array().unwrap_or_else(|| panic!("{object}"));
+    let kinds = kinds.iter().map(|w| w["kind"].as_str().expect("a kind").to_owned()).collect();
+    (object, kinds)
+}
+
+const LOCAL: &str = "type loc = A | B\narray PC[proc] : loc\n";
+
+#[test]
+fn a_bound_on_processes_is_named() {
+    let (object, kinds) = warnings(
+        "bound",
+        &format!(
+            "number_procs 2\n{LOCAL}init (p) {{ PC[p] = A }}\nunsafe (p) {{ PC[p] = B }}\n\
+                  transition t ([p]) requires {{ PC[p] = A }} {{ PC[p] := A }}\n"
+        ),
+        &[],
+    );
+    assert_eq!(kinds, ["number_procs"], "{object}");
+    assert_eq!(object["coverage"]["kind"], "bounded_instances");
+    assert_eq!(object["coverage"]["processes"], 2);
+    let output = porf().arg(corpus("peterson.cub")).output().expect("porf runs");
+    assert!(!text(&output).contains("any number of processes,"), "{}", text(&output));
+}
+
+#[test]
+fn assumptions_are_named() {
+    let system = |assumed: &str| {
+        format!(
+            "const N : int\nvar X : int\n{assumed}init {{ X = 0 && N = 1 }}\nunsafe {{ X > N }}\n\
+                 transition t () requires {{ X < N }} {{ X := X + 1 }}\n"
+        )
+    };
+    let (object, kinds) = warnings("assumed", &system("invariant { N < 0 }\n"), &[]);
+    assert!(kinds.contains(&"assumed".to_owned()), "{object}");
+    let (object, kinds) = warnings("contradiction", &system("invariant { N > 0 }\n"), &[]);
+    assert!(kinds.contains(&"contradictory_assumptions".to_owned()), "{object}");
+}
+
+#[test]
+fn a_system_without_a_beginning_is_named() {
+    let (object, kinds) = warnings(
+        "empty",
+        &format!(
+            "{LOCAL}init (p) {{ PC[p] = A && PC[p] = B }}\nunsafe (p) {{ PC[p] = B }}\n\
+                  transition t ([p]) requires {{ PC[p] = A }} {{ PC[p] := B }}\n"
+        ),
+        &[],
+    );
+    assert!(kinds.contains(&"no_initial_state".to_owned()), "{object}");
+}
+
+#[test]
+fn a_transition_that_never_happens_is_named() {
+    let (object, kinds) = warnings(
+        "idle",
+        &format!(
+            "{LOCAL}init (p) {{ PC[p] = A }}\nunsafe (p) {{ PC[p] = B }}\n\
+                  transition t ([p]) requires {{ PC[p] = B }} {{ PC[p] := A }}\n"
+        ),
+        &[],
+    );
+    assert_eq!(kinds, ["never_happens"], "{object}");
+}
+
+#[test]
+fn without_weak_variables_there_is_one_memory() {
+    // Local arrays: tso may be asked for, and the answer is one under sc.
+    let local = format!(
+        "{LOCAL}init (p) {{ PC[p] = A }}\nunsafe (p) {{ PC[p] = B }}\n\
+                         transition t ([p]) requires {{ PC[p] = A }} {{ PC[p] := A }}\n"
+    );
+    let (object, kinds) = warnings("local", &local, &["--model", "tso"]);
+    assert_eq!(kinds, ["nothing_weak"], "{object}");
+    assert_eq!(object["model"], "sc");
+    // A plain global that processes share is refused, whether or not another variable is weak.
+    for weak in ["", "weak var Y : bool\n"] {
+        let shared = format!(
+            "{LOCAL}var X : bool\n{weak}init (p) {{ PC[p] = A && X = False }}\n\
+             unsafe (p) {{ PC[p] = B && X = True }}\n\
+             transition t ([p]) requires {{ PC[p] = A && X = False }} {{ PC[p] := B }}\n"
+        );
+        let file = file("shared", &shared);
+        let output = porf().arg(&file).args(["--model", "tso"]).output().expect("porf runs");
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+        assert!(text(&output).contains("`X` is not weak"), "{}", text(&output));
+        let output = porf().arg(&file).args(["--model", "sc"]).output().expect("porf runs");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    }
+}
+
+#[test]
+fn a_transition_called_commit_is_no_commit() {
+    let system = format!(
+        "{LOCAL}weak var X : bool\ninit (p) {{ PC[p] = A && X = False }}\n\
+         unsafe (p q) {{ PC[p] = B && PC[q] = A && q@X = True }}\n\
+         transition commit ([p]) requires {{ PC[p] = A }} {{ PC[p] := B; X := True }}\n"
+    );
+    let (object, _) = warnings("commit", &system, &["--model", "tso"]);
+    let steps = object["trace"]["steps"].as_array().expect("a trace");
+    let kinds: Vec<_> = steps.iter().map(|step| step["kind"].as_str().unwrap_or("")).collect();
+    assert_eq!(kinds, ["transition", "commit"], "{object}");
+    let output = porf().arg(file("commit", &system)).output().expect("porf runs");
+    assert!(text(&output).contains("#1 (commit)"), "{}", text(&output));
+}
+
+#[test]
+fn a_run_has_no_more_processes_than_it_needs() {
+    let system = format!(
+        "{LOCAL}init (p) {{ PC[p] = A }}\nunsafe (p) {{ PC[p] = B }}\n\
+                          transition t ([p]) requires {{ PC[p] = A }} {{ PC[p] := B }}\n"
+    );
+    for arguments in [&[][..], &["--no-explore"]] {
+        let (object, _) = warnings("one", &system, arguments);
+        assert_eq!(object["trace"]["processes"], 1, "{object}");
+    }
+}
+
+#[test]
+fn errors_are_objects_in_json() {
+    let missing = porf().args(["no-such-file.cub", "--format", "json"]).output().expect("porf runs");
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(json(&missing)["error"]["message"].as_str().is_some_and(|m| m.contains("no-such-file.cub")));
+    let bound = porf()
+        .arg(corpus("peterson.cub"))
+        .args(["--instance", "3", "--format", "json"])
+        .output()
+        .expect("porf runs");
+    assert!(json(&bound)["error"]["message"].is_string());
+}
+
+#[test]
+fn a_certificate_is_written_checked_and_obeys_the_model() {
+    if Command::new("z3").arg("--version").output().is_err() {
+        eprintln!("skipped: z3 is not installed");
+        return;
+    }
+    let path = file("certificate", "").with_file_name("mutex.cert");
+    let run = |file: &str, arguments: &[&str]| {
+        let output = porf().arg(corpus(file)).args(arguments).output().expect("porf runs");
+        (output.status.code(), text(&output))
+    };
+    let certificate = path.to_str().expect("a path");
+    let (code, shown) = run("naive-mutex.cub", &["--certificate", certificate]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("refuted by z3"), "{shown}");
+    let (code, shown) = run("naive-mutex.cub", &["--check", certificate]);
+    assert_eq!(code, Some(0), "{shown}");
+    let (code, shown) = run("naive-mutex.cub", &["--check", certificate, "--model", "pso"]);
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("is for tso, not for pso"), "{shown}");
+    let (code, shown) = run("naive-mutex-nofence.cub", &["--check", certificate]);
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("rejected"), "{shown}");
+}

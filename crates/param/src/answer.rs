@@ -1,49 +1,65 @@
 //! The whole answer: search for a bug, search for a proof, and trust neither without its evidence.
 //!
-//! A small instance is explored first: most broken systems are broken with two processes, and its trace is the
-//! shortest. Then the prover runs, plainly for as long as that is cheap (in both orders, if there are two), then
-//! with the approximation, then
-//! plainly to the limit. An abstract trace counts only if it replays on a finite instance; one that does not
-//! (universal guards and racy locations under PSO are approximated) makes the answer inconclusive.
+//! Small instances are explored first: most broken systems are broken with two processes, and that run is the
+//! shortest. Then several searches take turns ([`crate::prove`]): the exact one (in both orders, if there are two), and
+//! those that guess invariants, boldly and carefully. The first to answer ends the others. An abstract trace counts only if
+//! it replays on a finite instance; one that does not makes the answer inconclusive, with the reason.
 
-use crate::Model;
+use crate::Memory;
 use crate::explore::{Limits, Trace, explore_while, replay_while};
-use crate::prove::work::{Work, exhausted};
-use crate::prove::{Candidates, Cube, MAX_WORK, Options, Order, Outcome, SMALL, Statistics, search};
+use crate::prove::work::{Work, cpu_time, exhausted};
+use crate::prove::{
+    AbstractTrace, Candidates, Cube, MAX_WORK, Options, Order, Outcome, SMALL, Search, Statistics, Turns,
+    search_among,
+};
 use crate::syntax::Diagnostic;
-use crate::system::System;
+use crate::system::{Formula, System};
+use crate::warning::{self, Warning};
 use porf_verdict::{Coverage, Limit, Verdict, Violation, ViolationKind};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// Whether invariants are guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approximation {
-    /// When the plain search has become expensive.
+    /// Beside the exact search.
     Auto,
+    /// And nothing else.
     Always,
+    /// The exact search alone.
     Never,
 }
 
+/// What is asked, and how much it may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    pub model: Model,
+    /// The memory under weak variables.
+    pub memory: Memory,
+    /// Whether invariants are guessed.
     pub approximation: Approximation,
     /// Take candidates from the instance with this many processes, instead of the largest small one.
     pub brab: Option<u8>,
+    /// Workers of each search.
     pub jobs: usize,
+    /// Cubes of each search.
     pub max_nodes: usize,
     /// Steps of work of all searches together: `prove/work.rs` says what a step is.
     pub max_work: u64,
+    /// Seconds of the processors.
     pub max_seconds: u64,
     /// Explore a finite instance before proving.
     pub explore_first: bool,
+    /// Search only in the order that certificates speak of.
+    pub certifiable: bool,
+    /// Set from outside to end it.
     pub interrupt: Option<&'a AtomicBool>,
 }
 
 impl Default for Request<'_> {
     fn default() -> Self {
         Request {
-            model: Model::Tso,
+            memory: Memory::Tso,
             approximation: Approximation::Auto,
             brab: None,
             jobs: 1,
@@ -51,19 +67,27 @@ impl Default for Request<'_> {
             max_work: MAX_WORK,
             max_seconds: 600,
             explore_first: true,
+            certifiable: false,
             interrupt: None,
         }
     }
 }
 
+/// The verdict with its evidence.
 pub struct Answer {
+    /// What was found.
     pub verdict: Verdict,
+    /// The memory that the answer is about: sequential consistency if nothing is weak.
+    pub memory: Memory,
+    /// What the answer rests on, and what may be wrong with the system.
+    pub warnings: Vec<Warning>,
+    /// Of all searches together.
     pub statistics: Statistics,
     /// States of finite instances that were explored before the proof.
     pub explored: usize,
     /// The invariant of a safe system: states in none of these cubes are never left.
     pub invariant: Vec<Cube>,
-    /// How the reads of the invariant are ordered, for its certificate.
+    /// How the reads of the invariant are ordered.
     pub order: Order,
     /// A run to an unsafe state, and the index of the `unsafe` it reaches.
     pub trace: Option<(Trace, usize)>,
@@ -71,37 +95,80 @@ pub struct Answer {
     pub spurious: Option<Vec<(usize, Vec<u8>)>>,
 }
 
-/// Nodes that the plain search may use before the approximation is tried.
-const CHEAP_NODES: usize = 150;
-const CHEAP_WORK: u64 = 50_000_000;
-/// Nodes for each kind of candidates before either may use its share.
-const SOME_NODES: usize = 1_000;
+/// Steps of work in one turn of a search.
+const SHARE: u64 = 500_000;
+/// When the searches that guess begin: most of what the exact search can prove it has proved by then.
+const GUESSES_BEGIN: u64 = 2_000_000;
+const CAREFUL_BEGINS: u64 = 8_000_000;
+const MORE_BEGINS: u64 = 100_000_000;
 const MAX_RESTARTS: usize = 60;
 /// States behind candidates, when few were not enough or `brab` asks for an instance.
 const MORE_STATES: usize = 300_000;
+/// States of a small instance that are looked at for a run.
+const FEW: Limits = Limits { states: 20_000, buffer: 3, initial: 5_000, stop_at_unsafe: true };
+const MANY: Limits = Limits { states: 100_000, buffer: 4, initial: 20_000, stop_at_unsafe: true };
 
+/// Is the system safe for every number of processes? Errors are in its text.
 pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic> {
     // Errors of the text come before any verdict.
-    let compiled = crate::prove::compile::compile(system, request.model, Order::Coherence)?;
-    // Whether the model leaves a choice of the order.
-    let both = compiled.model != Model::Sc && compiled.order == Order::Coherence;
+    let compiled = crate::prove::compile::compile(system, request.memory, Order::Coherence)?;
+    // Whether the memory leaves a choice of the order.
+    let both = compiled.memory != Memory::Sc && compiled.order == Order::Coherence;
     let time = Duration::from_secs(request.max_seconds);
-    let start = std::time::Instant::now();
+    let start = cpu_time();
     let clock = Work::new(u64::MAX, time, request.interrupt);
     let go_on = || clock.look();
-    let mut explored = 0;
+    let mut answer = Answer {
+        verdict: Verdict::Inconclusive(Limit::Other("nothing was tried".into())),
+        memory: compiled.memory,
+        warnings: warning::of_text(system, request.memory),
+        statistics: Statistics::default(),
+        explored: 0,
+        invariant: Vec::new(),
+        order: Order::Coherence,
+        trace: None,
+        spurious: None,
+    };
+    let two = system.number_procs.unwrap_or(2).min(2);
+    answer.warnings.extend(warning::of_initial_states(system, request.memory, two));
     if request.explore_first {
-        let processes = system.number_procs.unwrap_or(2).min(2);
-        let limits = Limits { states: 20_000, buffer: 3, initial: 5_000 };
-        let exploration = explore_while(system, request.model, processes, limits, &go_on);
-        explored = exploration.states.len();
-        if let Some(found) = exploration.trace {
-            return Ok(violated(system, found, Statistics::default(), explored));
+        for processes in if system.named { two..=two } else { 1..=two } {
+            let exploration = explore_while(system, request.memory, processes, FEW, &go_on);
+            answer.explored += exploration.states.len();
+            if let Some(found) = exploration.trace {
+                answer.violated(system, found);
+                return Ok(answer);
+            }
+            if processes == two {
+                let idle = warning::of_runs(system, request.memory, two, &exploration, &go_on);
+                answer.warnings.extend(idle);
+            }
         }
     }
-    let plain = Options {
-        model: request.model,
-        order: Order::Coherence,
+    let plan = plan(&request, both, time.saturating_sub(cpu_time().saturating_sub(start)));
+    let mut found = Found { system, memory: request.memory, go_on: &go_on, real: None, spurious: None };
+    let limits = found.run(&plan, request.max_work, &mut answer)?;
+    if let Some(real) = found.real {
+        let real = fewer(system, request.memory, real, &go_on);
+        answer.violated(system, real);
+    } else if answer.invariant.is_empty() && !matches!(answer.verdict, Verdict::Safe(_)) {
+        let spurious = found.spurious;
+        answer.verdict = Verdict::Inconclusive(reason(system, &request, &answer, spurious.as_ref(), limits));
+        answer.spurious = spurious.map(|run| run.steps);
+    }
+    if answer.statistics.dropped_lemmas > 0 {
+        answer.warnings.push(Warning::NoInvariant { count: answer.statistics.dropped_lemmas });
+    }
+    Ok(answer)
+}
+
+/// A way to search, and when it begins.
+type Plan<'a> = Vec<(Options<'a>, u64)>;
+
+fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
+    let exact = Options {
+        memory: request.memory,
+        order: if request.certifiable { Order::Issue } else { Order::Coherence },
         candidates: Candidates::None,
         small: SMALL,
         jobs: request.jobs,
@@ -111,143 +178,193 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
         max_restarts: usize::MAX,
         interrupt: request.interrupt,
     };
-    let cheap = Options {
-        max_nodes: CHEAP_NODES.min(request.max_nodes),
-        max_work: CHEAP_WORK.min(request.max_work),
-        ..plain
-    };
     let small = request.brab.map_or(SMALL, |processes| (processes, MORE_STATES));
-    let bold = Options { candidates: Candidates::Bold, small, order: Order::Issue, ..plain };
+    let bold = Options { candidates: Candidates::Bold, small, order: Order::Issue, ..exact };
     let bold = Options { max_restarts: MAX_RESTARTS, ..bold };
-    let some = Options {
-        max_nodes: SOME_NODES.min(request.max_nodes),
-        max_work: request.max_work / 8,
-        max_time: time / 8,
-        ..bold
-    };
-    let careful = Options { candidates: Candidates::Careful, ..some };
+    let careful = Options { candidates: Candidates::Careful, ..bold };
     // Candidates from few states are often wrong.
     let more = Options { small: (small.0, MORE_STATES), max_restarts: usize::MAX, ..bold };
-    let some_more = Options { small: more.small, ..some };
-    let plan = match request.approximation {
-        Approximation::Never => vec![plain],
-        Approximation::Always => vec![some, careful, some_more, bold, more],
-        Approximation::Auto => {
-            let mut plan = vec![cheap];
-            plan.extend(both.then_some(Options { order: Order::Issue, ..cheap }));
-            plan.extend([some, careful, some_more]);
-            plan.push(Options { max_work: request.max_work / 4, max_time: time / 4, ..bold });
-            plan.push(Options { max_work: request.max_work / 2, max_time: time / 2, ..more });
-            plan.push(plain);
-            plan
-        }
-    };
-    let mut statistics = Statistics::default();
-    let mut last = Limit::Other("nothing was tried".into());
-    let mut spurious = None;
-    let mut whole = false;
-    for options in plan {
-        if whole && options.small != small {
-            continue; // the same states again
-        }
-        let over = clock
-            .stopped()
-            .or_else(|| (statistics.work > request.max_work).then(|| exhausted(request.max_work)));
-        if let Some(limit) = over {
-            if spurious.is_none() || limit == Limit::Interrupted {
-                last = limit;
-            }
-            break;
-        }
-        let result = search(
-            system,
-            Options {
-                max_work: options.max_work.min(request.max_work.saturating_sub(statistics.work)),
-                max_time: options.max_time.min(time.saturating_sub(start.elapsed())),
-                ..options
-            },
-        )?;
-        statistics.work += result.statistics.work;
-        statistics.nodes += result.statistics.nodes;
-        statistics.restarts += result.statistics.restarts;
-        statistics.candidates = result.statistics.candidates;
-        statistics.oracle_states = statistics.oracle_states.max(result.statistics.oracle_states);
-        statistics.dropped_lemmas = result.statistics.dropped_lemmas;
-        whole |= result.statistics.oracle_is_whole;
-        match result.outcome {
-            Outcome::Safe(invariant) => {
-                return Ok(Answer {
-                    verdict: Verdict::Safe(Coverage::AllInstances { cubes: invariant.len() }),
-                    statistics,
-                    explored,
-                    invariant,
-                    order: result.order,
-                    trace: None,
-                    spurious: None,
-                });
-            }
-            Outcome::Unsafe(abstract_trace) => {
-                let processes = abstract_trace.processes;
-                if let Some(found) =
-                    replay_while(system, request.model, processes, &abstract_trace.steps, &go_on)
-                {
-                    return Ok(violated(system, found, statistics, explored));
-                }
-                // Another run of that many processes may be real.
-                let limits = Limits { states: 100_000, buffer: 4, initial: 20_000 };
-                if spurious.is_none()
-                    && let Some(found) = explore_while(system, request.model, processes, limits, &go_on).trace
-                {
-                    return Ok(violated(system, found, statistics, explored));
-                }
-                // Another way to search may be more precise.
-                let why = "the prover's trace does not replay: it may come from its approximation of universal guards";
-                last = Limit::Other(why.into());
-                spurious = Some(abstract_trace.steps);
-            }
-            Outcome::Reached(found) => return Ok(violated(system, *found, statistics, explored)),
-            Outcome::Unknown(Limit::Interrupted) => {
-                last = Limit::Interrupted;
-                break;
-            }
-            Outcome::Unknown(limit) if spurious.is_none() => last = limit,
-            Outcome::Unknown(_) => {}
-        }
+    let mut plan: Plan<'a> = Vec::new();
+    if request.approximation != Approximation::Always {
+        plan.push((exact, 0));
+        plan.extend((both && !request.certifiable).then_some((Options { order: Order::Issue, ..exact }, 0)));
     }
-    // The searches had shares of the time and the work; what ran out is the whole.
-    if let Limit::Time { seconds } = &mut last {
-        *seconds = request.max_seconds;
+    if request.approximation != Approximation::Never {
+        let early = plan.is_empty();
+        let begin = |work: u64| if early { work - GUESSES_BEGIN } else { work };
+        plan.push((bold, begin(GUESSES_BEGIN)));
+        plan.push((careful, begin(CAREFUL_BEGINS)));
+        plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS))));
     }
-    if statistics.work > request.max_work && spurious.is_none() && last != Limit::Interrupted {
-        last = exhausted(request.max_work);
-    }
-    let verdict = Verdict::Inconclusive(last);
-    Ok(Answer {
-        verdict,
-        statistics,
-        explored,
-        invariant: Vec::new(),
-        order: Order::Coherence,
-        trace: None,
-        spurious,
-    })
+    plan
 }
 
-fn violated(system: &System, found: (Trace, usize), statistics: Statistics, explored: usize) -> Answer {
-    let name = system.unsafes[found.1].name.clone().map_or(String::new(), |name| format!(" `{name}`"));
-    let message = format!(
-        "an unsafe state{name} is reached with {} processes in {} steps",
-        found.0.processes,
-        found.0.steps.len()
+/// What the searches found so far.
+struct Found<'a> {
+    system: &'a System,
+    memory: Memory,
+    go_on: &'a (dyn Fn() -> bool + Sync),
+    real: Option<(Trace, usize)>,
+    /// An abstract trace that does not replay.
+    spurious: Option<AbstractTrace>,
+}
+
+impl Found<'_> {
+    /// Runs all searches in turns. Returns the limits that ended them.
+    fn run(&mut self, plan: &Plan<'_>, max_work: u64, answer: &mut Answer) -> Result<Vec<Limit>, Diagnostic> {
+        let shares: Vec<(u64, u64)> = plan.iter().map(|(_, begins)| (*begins, SHARE)).collect();
+        let turns = Turns::new(&shares, max_work);
+        let system = self.system;
+        let found = Mutex::new(self);
+        let results: Vec<Result<Search, Diagnostic>> = std::thread::scope(|scope| {
+            let searches: Vec<_> = (plan.iter().enumerate())
+                .map(|(number, (options, _))| {
+                    let (turns, found) = (&turns, &found);
+                    scope.spawn(move || {
+                        let mut judge = |outcome: &Outcome| match found.lock() {
+                            Ok(mut found) => found.judge(outcome),
+                            Err(_) => true,
+                        };
+                        search_among(system, *options, Some((turns, number)), &mut judge)
+                    })
+                })
+                .collect();
+            searches
+                .into_iter()
+                .map(|search| search.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        let mut limits = Vec::new();
+        for result in results {
+            let result = result?;
+            let total = &mut answer.statistics;
+            total.work += result.statistics.work;
+            total.nodes += result.statistics.nodes;
+            total.restarts += result.statistics.restarts;
+            total.oracle_states = total.oracle_states.max(result.statistics.oracle_states);
+            match result.outcome {
+                Outcome::Safe(invariant) => {
+                    total.candidates = result.statistics.candidates;
+                    total.dropped_lemmas = result.statistics.dropped_lemmas;
+                    answer.verdict = Verdict::Safe(Coverage::AllInstances { cubes: invariant.len() });
+                    answer.invariant = invariant;
+                    answer.order = result.order;
+                }
+                Outcome::Unknown(limit) => limits.push(limit),
+                Outcome::Unsafe(_) | Outcome::Reached(_) => {}
+            }
+        }
+        Ok(limits)
+    }
+
+    /// Whether an outcome is an answer: an abstract trace is one if it replays.
+    fn judge(&mut self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Safe(_) => true,
+            Outcome::Unknown(_) => false,
+            Outcome::Reached(found) => {
+                self.real.get_or_insert_with(|| (**found).clone());
+                true
+            }
+            Outcome::Unsafe(run) => {
+                let replayed = replay_while(self.system, self.memory, run.processes, &run.steps, self.go_on);
+                // Another run of that many processes may be real.
+                let replayed = replayed.or_else(|| {
+                    let first = self.spurious.is_none();
+                    let explore =
+                        || explore_while(self.system, self.memory, run.processes, MANY, self.go_on).trace;
+                    first.then(explore).flatten()
+                });
+                match replayed {
+                    Some(real) => {
+                        self.real.get_or_insert(real);
+                    }
+                    None => self.spurious = Some(run.clone()),
+                }
+                self.real.is_some()
+            }
+        }
+    }
+}
+
+/// A run with fewer processes, if there is one in a small instance.
+fn fewer(system: &System, memory: Memory, found: (Trace, usize), go_on: &dyn Fn() -> bool) -> (Trace, usize) {
+    let mut processes = 1..found.0.processes;
+    let less = processes.find_map(|count| explore_while(system, memory, count, FEW, go_on).trace);
+    less.filter(|_| !system.named).unwrap_or(found)
+}
+
+/// Why there is no answer: what the user set comes first, then a trace that does not replay, then what a search met.
+fn reason(
+    system: &System,
+    request: &Request<'_>,
+    answer: &Answer,
+    spurious: Option<&AbstractTrace>,
+    limits: Vec<Limit>,
+) -> Limit {
+    if limits.contains(&Limit::Interrupted) {
+        return Limit::Interrupted;
+    }
+    let late = limits.iter().any(|limit| matches!(limit, Limit::Time { .. }));
+    let limit = if late {
+        Limit::Time { seconds: request.max_seconds }
+    } else if answer.statistics.work >= request.max_work {
+        exhausted(request.max_work)
+    } else {
+        limits.into_iter().next().unwrap_or(Limit::Other("no search came to an end".into()))
+    };
+    let Some(AbstractTrace { processes, .. }) = spurious else { return limit };
+    let mut causes = Vec::new();
+    if system.transitions.iter().any(|transition| has_universal(&transition.guard, true)) {
+        causes.push("universal guards are approximated by the processes at hand");
+    }
+    if answer.memory != Memory::Sc {
+        causes.push(
+            "writes of several processes to one location, and reads in unsafe formulas, are approximated",
+        );
+    }
+    if causes.is_empty() {
+        causes.push("integers are relaxed to rationals");
+    }
+    let why = format!(
+        "the prover's trace with {processes} processes does not replay, as happens because {}",
+        causes.join("; or because ")
     );
-    let violation = Violation { kind: ViolationKind::Unsafe, message, location: None, related: Vec::new() };
-    Answer {
-        verdict: Verdict::Violated(Box::new(violation)),
-        statistics,
-        explored,
-        invariant: Vec::new(),
-        order: Order::Coherence,
-        trace: Some(found),
-        spurious: None,
+    Limit::Other(if late { format!("{why}; and {limit}") } else { why })
+}
+
+/// Whether a universal quantifier matters to the truth (or falsity) of the formula.
+fn has_universal(formula: &Formula, holds: bool) -> bool {
+    match formula {
+        Formula::True | Formula::False | Formula::Compare(..) => false,
+        Formula::Not(inner) => has_universal(inner, !holds),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(|part| has_universal(part, holds)),
+        Formula::If(condition, then, otherwise) => {
+            has_universal(condition, true)
+                || has_universal(condition, false)
+                || has_universal(then, holds)
+                || has_universal(otherwise, holds)
+        }
+        Formula::Forall(quantified) => holds || has_universal(&quantified.body, holds),
+        Formula::Exists(quantified) => !holds || has_universal(&quantified.body, holds),
+    }
+}
+
+impl Answer {
+    fn violated(&mut self, system: &System, found: (Trace, usize)) {
+        let name = system.unsafes[found.1].name.clone().map_or(String::new(), |name| format!(" `{name}`"));
+        let plural = |count: usize, one: &str, many: &str| match count {
+            1 => format!("1 {one}"),
+            count => format!("{count} {many}"),
+        };
+        let message = format!(
+            "an unsafe state{name} is reached with {} in {}",
+            plural(found.0.processes.into(), "process", "processes"),
+            plural(found.0.steps.len(), "step", "steps")
+        );
+        let violation =
+            Violation { kind: ViolationKind::Unsafe, message, location: None, related: Vec::new() };
+        self.verdict = Verdict::Violated(Box::new(violation));
+        self.trace = Some(found);
     }
 }

@@ -4,21 +4,24 @@
 //! [`prove`] (backward reachability: any number of processes) and [`explore`] (forward search of one
 //! finite instance), two engines that share nothing but the system and hold each other honest.
 
+#![forbid(unsafe_code)]
+
 mod answer;
 pub mod certificate;
-pub mod describe;
 pub mod explore;
 pub mod prove;
 pub mod syntax;
 pub mod system;
 pub mod typing;
+mod warning;
 
 pub use answer::{Answer, Approximation, Request, prove};
 use syntax::Diagnostic;
+pub use warning::Warning;
 
 /// The memory under the system's weak variables and arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Model {
+pub enum Memory {
     /// Sequential consistency: `weak` and `fence()` mean nothing.
     Sc,
     /// Total store order: one FIFO store buffer per process.
@@ -27,14 +30,14 @@ pub enum Model {
     Pso,
 }
 
-impl Model {
-    pub const ALL: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
+impl Memory {
+    pub const ALL: [Memory; 3] = [Memory::Sc, Memory::Tso, Memory::Pso];
 
     pub fn word(self) -> &'static str {
         match self {
-            Model::Sc => "sc",
-            Model::Tso => "tso",
-            Model::Pso => "pso",
+            Memory::Sc => "sc",
+            Memory::Tso => "tso",
+            Memory::Pso => "pso",
         }
     }
 }

@@ -3,6 +3,7 @@
 //! This is all that the explorer ([`crate::explore`]) and the prover ([`crate::prove`]) share. Formulas
 //! keep their shape: each engine gives them their meaning on its own.
 
+use crate::Memory;
 use crate::syntax::{Comparison, Diagnostic, Span};
 
 /// Index into [`System::types`].
@@ -148,6 +149,12 @@ pub struct Access {
 impl System {
     pub fn has_weak(&self) -> bool {
         self.symbols.iter().any(|symbol| symbol.weak)
+    }
+
+    /// Why the system has no meaning with this memory. Whether or not a variable is weak, what processes share
+    /// must be.
+    pub fn refused_under(&self, memory: Memory) -> Option<&Diagnostic> {
+        if memory == Memory::Sc { None } else { self.weak_errors.first() }
     }
 
     /// The invariants over constants alone: assumptions about the configuration, not claims to prove.

@@ -64,7 +64,6 @@ struct Checker<'a> {
     predicates: HashMap<String, &'a syntax::StateSet>,
     number_procs: Option<u32>,
     real_scale: i64,
-    has_weak: bool,
     named: bool,
     weak_errors: Vec<Diagnostic>,
 }
@@ -101,7 +100,6 @@ impl<'a> Checker<'a> {
             predicates: HashMap::new(),
             number_procs: program.number_procs.map(|(n, _)| n),
             real_scale: real_scale(program),
-            has_weak: program.symbols.iter().any(|symbol| symbol.weak),
             named: false,
             weak_errors: Vec::new(),
         };
@@ -247,7 +245,7 @@ impl<'a> Checker<'a> {
     fn transition(&mut self, transition: &syntax::Transition) -> Checked<Transition> {
         let mut scope = self.scope(Place::Transition, &transition.params)?;
         scope.acting = transition.acting.map(|i| Proc::Slot(i as u8));
-        if self.has_weak && transition.acting.is_none() {
+        if transition.acting.is_none() {
             self.weak_errors.push(
                 Diagnostic::new(
                     transition.name.span,
@@ -357,7 +355,7 @@ impl<'a> Checker<'a> {
                 UpdateValue::Cases(cases)
             }
         };
-        if self.has_weak && !weak {
+        if !weak {
             let local = indices.first().is_some_and(|first| Some(*first) == scope.acting.map(Index::Fixed));
             if !local {
                 self.weak_errors.push(not_local(update.target.span, &update.target.name));
@@ -637,7 +635,7 @@ impl<'a> Checker<'a> {
             None if weak && scope.place == Place::Transition => scope.acting,
             None => None,
         };
-        if self.has_weak && !weak && !constant {
+        if !weak && !constant {
             match scope.place {
                 Place::Transition => {
                     let local = cells.first().is_some_and(|first| Some(*first) == scope.acting);

@@ -2,38 +2,38 @@
 //! small instances must agree on what is left, and the fences that matter are known by name.
 
 use porf_param::explore::{Limits, explore};
-use porf_param::{Model, Request, load, prove};
+use porf_param::{Memory, Request, load, prove};
 use porf_verdict::Verdict;
 use std::path::PathBuf;
 
 /// The system, its transition, and the models under which the fence there is needed: before a read that must not
 /// overtake a write of its own process, under both; between two writes, under PSO.
-const NEEDED: &[(&str, &str, &[Model])] = &[
-    ("burns", "enter", &[Model::Tso, Model::Pso]),
-    ("dekker", "enter", &[Model::Tso, Model::Pso]),
-    ("dijkstra", "enter", &[Model::Tso, Model::Pso]),
-    ("double-checked", "publish", &[Model::Pso]),
-    ("hazard", "still", &[Model::Tso, Model::Pso]),
-    ("hazard", "free", &[Model::Tso, Model::Pso]),
-    ("lamport", "free", &[Model::Tso, Model::Pso]),
-    ("lamport", "fast", &[Model::Tso, Model::Pso]),
-    ("message-passing", "publish", &[Model::Pso]),
-    ("naive-mutex", "enter", &[Model::Tso, Model::Pso]),
-    ("peterson-nostorefence", "wait", &[Model::Tso]),
-    ("peterson", "yield", &[Model::Pso]),
-    ("peterson", "wait", &[Model::Tso, Model::Pso]),
-    ("rcu", "use", &[Model::Tso, Model::Pso]),
-    ("rcu", "wait", &[Model::Tso, Model::Pso]),
-    ("readers-writers", "read", &[Model::Tso, Model::Pso]),
-    ("seqlock", "write_a", &[Model::Pso]),
-    ("seqlock", "even", &[Model::Pso]),
-    ("store-buffering", "look", &[Model::Tso, Model::Pso]),
-    ("szymanski", "door", &[Model::Tso, Model::Pso]),
+const NEEDED: &[(&str, &str, &[Memory])] = &[
+    ("burns", "enter", &[Memory::Tso, Memory::Pso]),
+    ("dekker", "enter", &[Memory::Tso, Memory::Pso]),
+    ("dijkstra", "enter", &[Memory::Tso, Memory::Pso]),
+    ("double-checked", "publish", &[Memory::Pso]),
+    ("hazard", "still", &[Memory::Tso, Memory::Pso]),
+    ("hazard", "free", &[Memory::Tso, Memory::Pso]),
+    ("lamport", "free", &[Memory::Tso, Memory::Pso]),
+    ("lamport", "fast", &[Memory::Tso, Memory::Pso]),
+    ("message-passing", "publish", &[Memory::Pso]),
+    ("naive-mutex", "enter", &[Memory::Tso, Memory::Pso]),
+    ("peterson-nostorefence", "wait", &[Memory::Tso]),
+    ("peterson", "yield", &[Memory::Pso]),
+    ("peterson", "wait", &[Memory::Tso, Memory::Pso]),
+    ("rcu", "use", &[Memory::Tso, Memory::Pso]),
+    ("rcu", "wait", &[Memory::Tso, Memory::Pso]),
+    ("readers-writers", "read", &[Memory::Tso, Memory::Pso]),
+    ("seqlock", "write_a", &[Memory::Pso]),
+    ("seqlock", "even", &[Memory::Pso]),
+    ("store-buffering", "look", &[Memory::Tso, Memory::Pso]),
+    ("szymanski", "door", &[Memory::Tso, Memory::Pso]),
 ];
 
 #[test]
 fn taking_a_fence_away_flips_the_verdict_where_it_is_needed() {
-    let mut found: Vec<(String, String, Vec<Model>)> = Vec::new();
+    let mut found: Vec<(String, String, Vec<Memory>)> = Vec::new();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/prove");
     let mut files: Vec<_> = (std::fs::read_dir(&folder).expect("the corpus"))
         .map(|entry| entry.expect("an entry").path())
@@ -44,11 +44,11 @@ fn taking_a_fence_away_flips_the_verdict_where_it_is_needed() {
         let source = std::fs::read_to_string(&path).expect("a system");
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         for (transition, mutant) in without_one_fence(&source) {
-            let flipped: Vec<Model> = [Model::Tso, Model::Pso]
+            let flipped: Vec<Memory> = [Memory::Tso, Memory::Pso]
                 .into_iter()
-                .filter(|model| {
-                    is_unsafe(&source, *model, &name) == Some(false)
-                        && is_unsafe(&mutant, *model, &format!("{name} without the fence of {transition}"))
+                .filter(|memory| {
+                    is_unsafe(&source, *memory, &name) == Some(false)
+                        && is_unsafe(&mutant, *memory, &format!("{name} without the fence of {transition}"))
                             == Some(true)
                 })
                 .collect();
@@ -62,17 +62,17 @@ fn taking_a_fence_away_flips_the_verdict_where_it_is_needed() {
 }
 
 /// What prover and exploration say; they must not contradict each other.
-fn is_unsafe(source: &str, model: Model, name: &str) -> Option<bool> {
+fn is_unsafe(source: &str, memory: Memory, name: &str) -> Option<bool> {
     let system = load(source).unwrap_or_else(|error| panic!("{name}: {error}"));
     let explored = (2..=system.number_procs.unwrap_or(3)).any(|processes| {
-        let limits = Limits { states: 20_000, buffer: 2, initial: 50 };
-        explore(&system, model, processes, limits).trace.is_some()
+        let limits = Limits { states: 20_000, buffer: 2, initial: 50, ..Limits::default() };
+        explore(&system, memory, processes, limits).trace.is_some()
     });
     let request =
-        Request { model, max_nodes: 500, max_seconds: 200, explore_first: false, ..Request::default() };
+        Request { memory, max_nodes: 500, max_seconds: 200, explore_first: false, ..Request::default() };
     match prove(&system, request).expect("an answer").verdict {
         Verdict::Safe(_) => {
-            assert!(!explored, "{name} under {}: proved, but exploration finds a run", model.word());
+            assert!(!explored, "{name} under {}: proved, but exploration finds a run", memory.word());
             Some(false)
         }
         Verdict::Violated(_) => Some(true),

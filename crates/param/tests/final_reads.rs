@@ -1,17 +1,17 @@
 //! Reads in an unsafe formula happen when the run ends: fences and locked steps of all processes are over by then.
 //! Taken back in coherence order alone, the read could be placed before them, and the trace did not replay.
 
-use porf_param::{Model, Request, load, prove};
+use porf_param::{Memory, Request, load, prove};
 use porf_verdict::Verdict;
 
 fn check(text: &str, expected: [bool; 3]) {
     let system = load(text).unwrap_or_else(|error| panic!("{error}"));
-    for (model, safe) in Model::ALL.into_iter().zip(expected) {
-        let answer = prove(&system, Request { model, ..Request::default() }).expect("an answer");
+    for (memory, safe) in Memory::ALL.into_iter().zip(expected) {
+        let answer = prove(&system, Request { memory, ..Request::default() }).expect("an answer");
         match answer.verdict {
-            Verdict::Safe(_) => assert!(safe, "{model:?}"),
-            Verdict::Violated(_) => assert!(!safe, "{model:?}"),
-            Verdict::Inconclusive(limit) => panic!("{model:?}: {limit}"),
+            Verdict::Safe(_) => assert!(safe, "{memory:?}"),
+            Verdict::Violated(_) => assert!(!safe, "{memory:?}"),
+            Verdict::Inconclusive(limit) => panic!("{memory:?}: {limit}"),
         }
     }
 }

@@ -4,7 +4,7 @@ mod generator;
 
 use generator::{Generator, Shape};
 use porf_param::syntax::{parse, print};
-use porf_param::{Model, Request, load, prove};
+use porf_param::{Memory, Request, load, prove};
 use proptest::prelude::*;
 
 proptest! {
@@ -43,8 +43,8 @@ proptest! {
         // A piece of the text over another.
         let damaged = format!("{}{piece}{}", &text[..at], &text[(at + piece.len()).min(text.len())..]);
         if let Ok(system) = load(&damaged) {
-            for model in Model::ALL {
-                let request = Request { model, max_nodes: 30, max_seconds: 1, ..Request::default() };
+            for memory in Memory::ALL {
+                let request = Request { memory, max_nodes: 30, max_seconds: 1, ..Request::default() };
                 drop(prove(&system, request));
             }
         }

@@ -4,7 +4,7 @@
 //! take minutes, and neither a limit, nor the clock, nor an interrupt was looked at in between.
 
 use porf_param::prove::{Candidates, Options, Order, Outcome, Search, search};
-use porf_param::{Model, Request, load, prove};
+use porf_param::{Memory, Request, load, prove};
 use porf_verdict::{Limit, Verdict};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -55,7 +55,7 @@ transition c2 ([p] q) requires { PC[p] = B2 && Y = One } { PC[p] := C2 }
 transition d2 ([p] q) requires { PC[p] = C2 } { PC[p] := D2; X := One; Y := One }";
 
 const UNLIMITED: Options<'_> = Options {
-    model: Model::Pso,
+    memory: Memory::Pso,
     order: Order::Issue,
     candidates: Candidates::None,
     small: (3, 6_000),
@@ -69,6 +69,8 @@ const UNLIMITED: Options<'_> = Options {
 
 fn run(text: &str, options: Options<'_>) -> Search {
     let system = load(text).unwrap_or_else(|error| panic!("{error} in {text}"));
+    // Without weak variables there is one memory.
+    let options = Options { memory: if system.has_weak() { options.memory } else { Memory::Sc }, ..options };
     search(&system, options).unwrap_or_else(|error| panic!("{error} in {text}"))
 }
 
@@ -131,7 +133,7 @@ fn an_interrupt_ends_a_search() {
     });
     // Set from the beginning, it leaves no time for anything.
     let system = load(RACY).expect("a system");
-    let request = Request { model: Model::Tso, interrupt: Some(&flag), ..Request::default() };
+    let request = Request { memory: Memory::Tso, interrupt: Some(&flag), ..Request::default() };
     let answer = prove(&system, request).expect("an answer");
     assert!(matches!(answer.verdict, Verdict::Inconclusive(Limit::Interrupted)));
 }
@@ -139,7 +141,7 @@ fn an_interrupt_ends_a_search() {
 #[test]
 fn the_whole_answer_names_the_whole_limit() {
     let system = load(WHOLE_ARRAY).expect("a system");
-    let request = Request { model: Model::Sc, max_work: 1_000, ..Request::default() };
+    let request = Request { memory: Memory::Sc, max_work: 1_000, ..Request::default() };
     let answer = prove(&system, request).expect("an answer");
     let Verdict::Inconclusive(limit) = answer.verdict else { panic!("decided with a thousand steps") };
     assert_eq!(limit.to_string(), "limit of 1000 steps of work reached");

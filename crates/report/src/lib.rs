@@ -4,5 +4,6 @@
 
 pub mod litmus;
 pub mod models;
+pub mod prove;
 pub mod replay;
 pub mod verify;

@@ -157,7 +157,7 @@ fn pairs<'a>(
 }
 
 impl Paint {
-    fn wrap(self, code: &str, text: &str) -> String {
+    pub(crate) fn wrap(self, code: &str, text: &str) -> String {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
     }
 

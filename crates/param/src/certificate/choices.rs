@@ -1,61 +1,38 @@
-//! Which processes an obligation speaks of: the choices for parameters and quantifiers.
+//! Which processes the parameters of an obligation are.
 
-use crate::system::Formula;
+use super::scene::Env;
 
-/// How many processes the existential quantifiers of a formula may name.
-pub fn quantifiers(formula: &Formula) -> usize {
-    match formula {
-        Formula::True | Formula::False | Formula::Compare(..) => 0,
-        Formula::Not(inner) => quantifiers(inner),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().map(quantifiers).sum(),
-        Formula::If(a, b, c) => 2 * quantifiers(a) + quantifiers(b) + quantifiers(c),
-        Formula::Forall(q) => quantifiers(&q.body),
-        Formula::Exists(q) => 1 + quantifiers(&q.body),
-    }
-}
-
-pub fn all_environments(params: usize, procs: usize) -> Vec<[u8; 16]> {
+/// Every way to give processes to the parameters of `init`, which need not be distinct.
+pub fn environments(params: usize, processes: u8) -> Vec<Env> {
     let mut envs = vec![[0; 16]];
     for slot in 0..params {
-        envs = (envs.iter())
-            .flat_map(|env| {
-                (0..procs as u8).map(move |p| {
-                    let mut env = *env;
-                    env[slot] = p;
-                    env
-                })
+        let with = |env: Env| {
+            (0..processes).map(move |process| {
+                let mut env = env;
+                env[slot] = process;
+                env
             })
-            .collect();
+        };
+        envs = envs.into_iter().flat_map(with).collect();
     }
     envs
 }
 
 /// Every injective map of `0..from` into `0..to`.
-pub fn injections(from: usize, to: usize) -> Vec<Vec<u8>> {
-    let mut maps: Vec<Vec<u8>> = vec![Vec::new()];
-    for _ in 0..from {
-        maps = (maps.iter())
-            .flat_map(|map| {
-                (0..to as u8)
-                    .filter(|p| !map.contains(p))
-                    .map(|p| map.iter().copied().chain([p]).collect())
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-    }
-    maps
+pub fn injections(from: u8, to: u8) -> Vec<Vec<u8>> {
+    placements(usize::from(from), usize::from(to), usize::from(to)).into_iter().map(|(map, _)| map).collect()
 }
 
-/// Distinct processes for the parameters: those of the cube, and new ones in order. With how many there are then.
-pub fn placements(params: usize, fixed: usize, named: bool, most: usize) -> Vec<(Vec<u8>, usize)> {
-    let mut found: Vec<(Vec<u8>, usize)> = vec![(Vec::new(), fixed)];
+/// Distinct processes for parameters: some of the `known` ones and new ones in order, up to `most`. With how many
+/// there are then.
+pub fn placements(params: usize, known: usize, most: usize) -> Vec<(Vec<u8>, usize)> {
+    let mut found: Vec<(Vec<u8>, usize)> = vec![(Vec::new(), known)];
     for _ in 0..params {
         let mut next = Vec::new();
         for (chosen, used) in found {
-            let end = if named || used >= most { used } else { used + 1 };
-            for p in (0..end as u8).filter(|p| !chosen.contains(p)) {
-                let used = used.max(p as usize + 1);
-                next.push((chosen.iter().copied().chain([p]).collect(), used));
+            for process in (0..(used + 1).min(most.max(used)) as u8).filter(|p| !chosen.contains(p)) {
+                let used = used.max(usize::from(process) + 1);
+                next.push((chosen.iter().copied().chain([process]).collect(), used));
             }
         }
         found = next;

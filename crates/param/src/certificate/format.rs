@@ -1,234 +1,236 @@
 //! The certificate as JSON, by the names of the system.
 
-use crate::Model;
-use crate::prove::Cube;
-use crate::prove::literal::{Lin, LinOp, Literal, Var};
-use crate::prove::weak::{Entry, Mask, Node, Order, Weak};
-use crate::system::System;
+use super::cube::{Cell, Certificate, Cube, Drained, Late, Literal, Moment, Place, Relation};
+use crate::Memory;
+use crate::system::{INT, PROC, REAL, System, TypeId};
 use serde_json::{Value, json};
 
-pub struct Certificate {
-    pub model: Model,
-    /// The order in which the reads of the cubes are to be understood.
-    pub order: Order,
-    pub cubes: Vec<Cube>,
-}
+const SCHEMA: u64 = 2;
+const MAX_PROCESSES: u8 = 16;
+const MAX_MOMENTS: usize = 32;
 
+/// The certificate as text, one cube a line.
 pub fn write(system: &System, certificate: &Certificate) -> String {
-    let Certificate { model, order, cubes } = certificate;
-    let cubes: Vec<Value> = cubes.iter().map(|cube| write_cube(system, cube)).collect();
-    let mut text = format!(
-        "{{\"schema\":1,\"certificate\":\"porf prove\",\"model\":\"{}\",\"order\":\"{}\",\"never\":[\n",
-        model.word(),
-        order.word()
-    );
-    for (i, cube) in cubes.iter().enumerate() {
-        text.push_str(&format!("{cube}{}\n", if i + 1 < cubes.len() { "," } else { "" }));
-    }
-    text.push_str("]}\n");
-    text
+    let cubes: Vec<String> =
+        certificate.cubes.iter().map(|cube| write_cube(system, cube).to_string()).collect();
+    format!(
+        "{{\"schema\":{SCHEMA},\"certificate\":\"porf prove\",\"model\":\"{}\",\"never\":[\n{}\n]}}\n",
+        certificate.memory.word(),
+        cubes.join(",\n")
+    )
 }
 
+/// Reads a certificate of the system; the error says what does not fit.
 pub fn read(system: &System, text: &str) -> Result<Certificate, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if value["schema"] != 1 || value["certificate"] != "porf prove" {
+    if value["schema"] != SCHEMA || value["certificate"] != "porf prove" {
         return Err("this is no certificate of this version".into());
     }
-    let model = (Model::ALL.into_iter())
-        .find(|model| value["model"] == model.word())
+    let memory = (Memory::ALL.into_iter())
+        .find(|memory| value["model"] == memory.word())
         .ok_or("the certificate names no known model")?;
-    let order = ([Order::Coherence, Order::Issue].into_iter())
-        .find(|order| value["order"] == order.word())
-        .ok_or("the certificate names no known order")?;
     let cubes = value["never"].as_array().ok_or("`never` is no list")?;
     let cubes = cubes.iter().map(|cube| read_cube(system, cube)).collect::<Result<_, _>>()?;
-    Ok(Certificate { model, order, cubes })
+    Ok(Certificate { memory, cubes })
 }
 
 fn write_cube(system: &System, cube: &Cube) -> Value {
-    let var = |v: Var| write_var(system, v);
-    let literals: Vec<Value> = (cube.literals.iter())
-        .map(|literal| match literal {
-            Literal::In(v, set) => {
-                let names = system.constructors(system.symbols[v.symbol()].ty);
-                let inside: Vec<&String> = names
-                    .iter()
-                    .enumerate()
-                    .filter(|(i, _)| set >> i & 1 == 1)
-                    .map(|(_, name)| name)
-                    .collect();
-                json!({"in": inside, "var": var(*v)})
+    let place = |place: &Place| match place {
+        Place::Process(process) => json!({"process": process}),
+        Place::Cell(cell) => write_cell(system, cell),
+        Place::Read(moment, cell) => {
+            let mut value = write_cell(system, cell);
+            value["read"] = json!(moment);
+            value
+        }
+    };
+    let literal = |literal: &Literal| match literal {
+        Literal::In(at, set) => {
+            let names = match at {
+                Place::Cell(cell) | Place::Read(_, cell) => {
+                    system.constructors(system.symbols[cell.symbol].ty)
+                }
+                Place::Process(_) => &[],
+            };
+            let inside: Vec<&String> =
+                names.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1).map(|(_, n)| n).collect();
+            json!({"in": inside, "var": place(at)})
+        }
+        Literal::Equal(a, b) => json!({"equal": [place(a), place(b)]}),
+        Literal::Distinct(a, b) => json!({"distinct": [place(a), place(b)]}),
+        Literal::Sum(terms, constant, relation) => {
+            let terms: Vec<Value> = terms.iter().map(|(k, at)| json!([k, place(at)])).collect();
+            json!({"sum": terms, "constant": constant, "is": word(*relation)})
+        }
+    };
+    let literals: Vec<Value> = cube.literals.iter().map(literal).collect();
+    let mut value = json!({"processes": cube.processes, "literals": literals});
+    if !cube.moments.is_empty() {
+        let moment = |moment: &Moment| {
+            let late = |late: &Late| json!({"var": write_cell(system, &late.location), "after": late.after});
+            json!({"process": moment.process, "before": moment.before,
+                   "late": moment.late.iter().map(late).collect::<Vec<_>>()})
+        };
+        let drained = |drained: &Drained| {
+            let mut value = json!({"process": drained.process, "by": drained.by});
+            if let Some(cell) = &drained.location {
+                value["var"] = write_cell(system, cell);
             }
-            Literal::Eq(a, b) => json!({"equal": [var(*a), var(*b)]}),
-            Literal::Neq(a, b) => json!({"distinct": [var(*a), var(*b)]}),
-            Literal::Lin(lin) => {
-                let terms: Vec<Value> = lin.terms.iter().map(|(v, k)| json!([k, var(*v)])).collect();
-                let op = match lin.op {
-                    LinOp::Le => "<=0",
-                    LinOp::Lt => "<0",
-                    LinOp::Eq => "=0",
-                    LinOp::Neq => "<>0",
-                };
-                json!({"sum": terms, "constant": lin.constant, "is": op, "real": lin.real})
-            }
-        })
-        .collect();
-    let mut value = json!({"processes": cube.procs, "literals": literals});
-    if !cube.weak.nodes.is_empty() {
-        let nodes: Vec<Value> = (cube.weak.nodes.iter())
-            .map(|node| {
-                let late: Vec<Value> = node
-                    .late
-                    .iter()
-                    .map(|(v, floor)| json!({"var": var(*v), "after": bits(*floor)}))
-                    .collect();
-                json!({"process": node.thread, "before": bits(node.reach), "late": late})
-            })
-            .collect();
-        let entries: Vec<Value> = (cube.weak.entries.iter())
-            .map(|(entry, mask)| {
-                let mut value = match entry {
-                    Entry::Any(p) => json!({"of": "steps", "process": p}),
-                    Entry::Write(p) => json!({"of": "writes", "process": p}),
-                    Entry::Location(v) => json!({"of": "location", "var": var(*v)}),
-                    Entry::Own(p, v) => json!({"of": "own", "process": p, "var": var(*v)}),
-                };
-                value["before"] = json!(bits(*mask));
-                value
-            })
-            .collect();
-        value["reads"] = nodes.into();
-        value["order"] = entries.into();
+            value
+        };
+        value["reads"] = cube.moments.iter().map(moment).collect();
+        value["drained"] = cube.drained.iter().map(drained).collect();
     }
     value
 }
 
-fn write_var(system: &System, var: Var) -> Value {
-    if let Some(process) = var.as_process() {
-        return json!({"process": process});
-    }
-    let mut value = json!({"name": system.symbols[var.symbol()].name});
-    let indices: Vec<u8> = var.indices().collect();
-    if !indices.is_empty() {
-        value["at"] = json!(indices);
-    }
-    if let Some(node) = var.node() {
-        value["read"] = json!(node);
+fn write_cell(system: &System, cell: &Cell) -> Value {
+    let mut value = json!({"name": system.symbols[cell.symbol].name});
+    if !cell.indices().is_empty() {
+        value["at"] = json!(cell.indices());
     }
     value
 }
 
-fn bits(mask: Mask) -> Vec<u32> {
-    (0..Mask::BITS).filter(|i| mask >> i & 1 == 1).collect()
+fn word(relation: Relation) -> &'static str {
+    match relation {
+        Relation::Le => "<=0",
+        Relation::Lt => "<0",
+        Relation::Eq => "=0",
+        Relation::Neq => "<>0",
+    }
 }
 
 fn read_cube(system: &System, value: &Value) -> Result<Cube, String> {
-    let procs = number(&value["processes"], 16)?;
-    let none = Vec::new();
-    let list = |value: &'_ Value| -> Vec<Value> { value.as_array().unwrap_or(&none).clone() };
-    let nodes = list(&value["reads"]);
-    let place = Place { system, procs, nodes: nodes.len() as u8 };
-    let literals = list(&value["literals"]).iter().map(|l| place.literal(l)).collect::<Result<_, _>>()?;
-    let mut weak = Weak::default();
-    if nodes.len() > 32 {
+    let most = system.number_procs.unwrap_or(MAX_PROCESSES).min(MAX_PROCESSES);
+    let processes = number(&value["processes"], most)?;
+    let moments = list(&value["reads"])?;
+    if moments.len() > MAX_MOMENTS {
         return Err("too many reads in a cube".into());
     }
-    for node in &nodes {
-        let late = (list(&node["late"]).iter())
-            .map(|late| Ok((place.var(&late["var"])?, place.mask(&late["after"])?)))
-            .collect::<Result<_, String>>()?;
-        weak.nodes.push(Node {
-            thread: place.process(&node["process"])?,
-            reach: place.mask(&node["before"])?,
-            late,
-        });
-    }
-    for entry in list(&value["order"]) {
-        let process = || place.process(&entry["process"]);
-        let key = match entry["of"].as_str() {
-            Some("steps") => Entry::Any(process()?),
-            Some("writes") => Entry::Write(process()?),
-            Some("location") => Entry::Location(place.var(&entry["var"])?),
-            Some("own") => Entry::Own(process()?, place.var(&entry["var"])?),
-            _ => return Err("an order entry of an unknown kind".into()),
-        };
-        weak.add_entry(key, place.mask(&entry["before"])?);
-    }
-    Ok(Cube { procs, literals, weak })
+    let reader = Reader { system, processes, moments: moments.len() as u8 };
+    Ok(Cube {
+        processes,
+        literals: list(&value["literals"])?.iter().map(|v| reader.literal(v)).collect::<Result<_, _>>()?,
+        moments: moments.iter().map(|v| reader.moment(v)).collect::<Result<_, _>>()?,
+        drained: list(&value["drained"])?.iter().map(|v| reader.drained(v)).collect::<Result<_, _>>()?,
+    })
 }
 
-struct Place<'a> {
+/// A list; nothing at all is an empty one.
+fn list(value: &Value) -> Result<&[Value], String> {
+    match value {
+        Value::Null => Ok(&[]),
+        Value::Array(values) => Ok(values),
+        _ => Err(format!("{value} where a list belongs")),
+    }
+}
+
+struct Reader<'a> {
     system: &'a System,
-    procs: u8,
-    nodes: u8,
+    processes: u8,
+    moments: u8,
 }
 
-impl Place<'_> {
+impl Reader<'_> {
     fn literal(&self, value: &Value) -> Result<Literal, String> {
-        let pair = |value: &Value| Ok::<_, String>((self.var(&value[0])?, self.var(&value[1])?));
         if let Some(inside) = value["in"].as_array() {
-            let var = self.var(&value["var"])?;
-            let symbol = self.system.symbols.get(var.symbol()).ok_or("a set of values for a process")?;
-            let names = self.system.constructors(symbol.ty);
+            let place = self.place(&value["var"])?;
+            let names = self.system.constructors(self.type_of(place));
             let mut set = 0;
             for name in inside {
                 let at = names.iter().position(|n| name == n.as_str());
                 set |= 1_u64 << at.ok_or_else(|| format!("unknown value {name}"))?;
             }
-            return Ok(Literal::In(var, set));
+            return Ok(Literal::In(place, set));
         }
-        if value["equal"].is_array() {
-            return pair(&value["equal"]).map(|(a, b)| Literal::Eq(a, b));
+        for (key, equal) in [("equal", true), ("distinct", false)] {
+            if value[key].is_array() {
+                let (a, b) = (self.place(&value[key][0])?, self.place(&value[key][1])?);
+                if self.type_of(a) != self.type_of(b) {
+                    return Err(format!("{value} compares two types"));
+                }
+                return Ok(if equal { Literal::Equal(a, b) } else { Literal::Distinct(a, b) });
+            }
         }
-        if value["distinct"].is_array() {
-            return pair(&value["distinct"]).map(|(a, b)| Literal::Neq(a, b));
+        let mut terms = Vec::new();
+        for term in value["sum"].as_array().ok_or("a literal of an unknown kind")? {
+            terms.push((term[0].as_i64().ok_or("a coefficient is missing")?, self.place(&term[1])?));
         }
-        let terms = value["sum"].as_array().ok_or("a literal of an unknown kind")?;
-        let terms = (terms.iter())
-            .map(|term| Ok((self.var(&term[1])?, term[0].as_i64().ok_or("a coefficient is missing")?)))
-            .collect::<Result<_, String>>()?;
-        let op = match value["is"].as_str() {
-            Some("<=0") => LinOp::Le,
-            Some("<0") => LinOp::Lt,
-            Some("=0") => LinOp::Eq,
-            Some("<>0") => LinOp::Neq,
-            _ => return Err("a sum without comparison".into()),
-        };
+        let types: Vec<TypeId> = terms.iter().map(|(_, place)| self.type_of(*place)).collect();
+        if types.windows(2).any(|pair| pair[0] != pair[1])
+            || types.iter().any(|ty| !matches!(*ty, PROC | INT | REAL))
+        {
+            return Err(format!("{value} adds what is no number, or two kinds of numbers"));
+        }
+        let relation = [Relation::Le, Relation::Lt, Relation::Eq, Relation::Neq]
+            .into_iter()
+            .find(|relation| value["is"] == word(*relation))
+            .ok_or("a sum without comparison")?;
         let constant = value["constant"].as_i64().ok_or("a constant is missing")?;
-        Ok(Literal::Lin(Lin::new(op, terms, constant, value["real"] == true)))
+        Ok(Literal::Sum(terms, constant, relation))
     }
 
-    fn var(&self, value: &Value) -> Result<Var, String> {
-        if !value["process"].is_null() {
-            return Ok(Var::process(self.process(&value["process"])?));
+    fn type_of(&self, place: Place) -> TypeId {
+        match place {
+            Place::Process(_) => PROC,
+            Place::Cell(cell) | Place::Read(_, cell) => self.system.symbols[cell.symbol].ty,
         }
+    }
+
+    fn moment(&self, value: &Value) -> Result<Moment, String> {
+        let late = (list(&value["late"])?.iter())
+            .map(|late| Ok(Late { location: self.cell(&late["var"])?, after: self.moments(&late["after"])? }))
+            .collect::<Result<_, String>>()?;
+        Ok(Moment {
+            process: self.process(&value["process"])?,
+            before: self.moments(&value["before"])?,
+            late,
+        })
+    }
+
+    fn drained(&self, value: &Value) -> Result<Drained, String> {
+        let location = match &value["var"] {
+            Value::Null => None,
+            cell => Some(self.cell(cell)?),
+        };
+        Ok(Drained { process: self.process(&value["process"])?, location, by: self.moments(&value["by"])? })
+    }
+
+    fn place(&self, value: &Value) -> Result<Place, String> {
+        if !value["process"].is_null() {
+            return Ok(Place::Process(self.process(&value["process"])?));
+        }
+        let cell = self.cell(value)?;
+        if value["read"].is_null() {
+            return Ok(Place::Cell(cell));
+        }
+        let last = self.moments.checked_sub(1).ok_or("a read in a cube without moments")?;
+        Ok(Place::Read(number(&value["read"], last)?, cell))
+    }
+
+    fn cell(&self, value: &Value) -> Result<Cell, String> {
         let name = value["name"].as_str().ok_or("a variable without a name")?;
         let symbol = (self.system.symbols.iter().position(|s| s.name == name))
             .ok_or_else(|| format!("the system has no `{name}`"))?;
-        let mut indices = Vec::new();
-        for index in value["at"].as_array().unwrap_or(&Vec::new()) {
-            indices.push(self.process(index)?);
-        }
+        let indices: Vec<u8> =
+            list(&value["at"])?.iter().map(|index| self.process(index)).collect::<Result<_, _>>()?;
         if indices.len() != self.system.symbols[symbol].dims {
             return Err(format!("`{name}` with a wrong number of indices"));
         }
-        let var = Var::cell(symbol, &indices);
-        if value["read"].is_null() {
-            return Ok(var);
-        }
-        Ok(var.read_by(number(&value["read"], self.nodes.saturating_sub(1))?))
+        Ok(Cell::new(symbol, &indices))
     }
 
     fn process(&self, value: &Value) -> Result<u8, String> {
-        number(value, self.procs.checked_sub(1).ok_or("a process in a cube without processes")?)
+        number(value, self.processes.checked_sub(1).ok_or("a process in a cube without processes")?)
     }
 
-    fn mask(&self, value: &Value) -> Result<Mask, String> {
-        let mut mask = 0;
-        for bit in value.as_array().ok_or("`before` is no list")? {
-            mask |= 1 << number(bit, self.nodes.saturating_sub(1))?;
+    fn moments(&self, value: &Value) -> Result<Vec<u8>, String> {
+        let moments = list(value)?;
+        if self.moments == 0 && !moments.is_empty() {
+            return Err("an order of moments in a cube without moments".into());
         }
-        Ok(mask)
+        moments.iter().map(|at| number(at, self.moments.saturating_sub(1))).collect()
     }
 }
 

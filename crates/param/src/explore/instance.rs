@@ -9,7 +9,7 @@
 //! A variable that `init` makes different from every process (`Home <> p`) is one process more, which takes no part:
 //! no parameter, quantifier or index ranges over it.
 
-use crate::Model;
+use crate::Memory;
 use crate::syntax::Comparison;
 use crate::system::*;
 
@@ -46,7 +46,7 @@ pub enum Step {
 
 pub struct Instance<'a> {
     pub system: &'a System,
-    pub model: Model,
+    pub memory: Memory,
     pub processes: u8,
     offsets: Vec<usize>,
     cell_count: usize,
@@ -76,16 +76,16 @@ impl Cut {
 type Env = [u8; 16];
 
 impl<'a> Instance<'a> {
-    pub fn new(system: &'a System, model: Model, processes: u8) -> Instance<'a> {
+    pub fn new(system: &'a System, memory: Memory, processes: u8) -> Instance<'a> {
         let mut offsets = Vec::new();
         let mut cell_count = 0;
         for symbol in &system.symbols {
             offsets.push(cell_count);
             cell_count += (processes as usize).pow(symbol.dims as u32);
         }
-        let model = if system.has_weak() { model } else { Model::Sc };
+        let memory = if system.has_weak() { memory } else { Memory::Sc };
         let outsider = excludes_all(&system.init.body, system.init.params.len());
-        Instance { system, model, processes, offsets, cell_count, numbers: numbers(system), outsider }
+        Instance { system, memory, processes, offsets, cell_count, numbers: numbers(system), outsider }
     }
 
     pub fn cell(&self, symbol: usize, indices: impl IntoIterator<Item = u8>) -> usize {
@@ -164,7 +164,7 @@ impl<'a> Instance<'a> {
     fn initial_state(&self, cells: &[Value]) -> Option<State> {
         let state = State {
             cells: cells.into(),
-            buffers: vec![Vec::new(); if self.model == Model::Sc { 0 } else { self.processes as usize }],
+            buffers: vec![Vec::new(); if self.memory == Memory::Sc { 0 } else { self.processes as usize }],
         };
         let initial = self
             .all_environments(self.system.init.params.len())
@@ -288,10 +288,10 @@ impl<'a> Instance<'a> {
     pub fn commits(&self, state: &State, visit: &mut impl FnMut(Step, State)) {
         for (process, buffer) in state.buffers.iter().enumerate() {
             for group in 0..buffer.len() {
-                let free = match self.model {
-                    Model::Sc => false,
-                    Model::Tso => group == 0,
-                    Model::Pso => {
+                let free = match self.memory {
+                    Memory::Sc => false,
+                    Memory::Tso => group == 0,
+                    Memory::Pso => {
                         let shares = |older: &Group| {
                             older.iter().any(|(c, _)| buffer[group].iter().any(|(d, _)| c == d))
                         };
@@ -320,7 +320,7 @@ impl<'a> Instance<'a> {
     ) -> Vec<State> {
         let transition = &self.system.transitions[index];
         let acting = transition.acting.map(|slot| env[slot] as usize);
-        let weak = self.model != Model::Sc;
+        let weak = self.memory != Memory::Sc;
         if weak
             && (transition.fence || transition.locked)
             && acting.is_some_and(|p| !state.buffers[p].is_empty())

@@ -10,7 +10,7 @@ mod replay;
 pub use instance::{Cut, Group, Instance, State, Step, Value};
 pub use replay::{replay, replay_while};
 
-use crate::Model;
+use crate::Memory;
 use crate::system::System;
 use std::collections::HashMap;
 
@@ -21,11 +21,13 @@ pub struct Limits {
     pub buffer: usize,
     /// Initial states tried.
     pub initial: usize,
+    /// Whether the first unsafe state ends the search; otherwise all states are wanted.
+    pub stop_at_unsafe: bool,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { states: 200_000, buffer: 3, initial: 100_000 }
+        Limits { states: 200_000, buffer: 3, initial: 100_000, stop_at_unsafe: true }
     }
 }
 
@@ -34,6 +36,8 @@ pub struct Exploration {
     /// A path to an unsafe state, and which `unsafe` it satisfies.
     pub trace: Option<(Trace, usize)>,
     pub cut: Cut,
+    /// Per transition, whether it happened.
+    pub happened: Vec<bool>,
 }
 
 /// A run of an instance: where it starts, then each step and the state after it.
@@ -44,43 +48,22 @@ pub struct Trace {
     pub steps: Vec<(Step, State)>,
 }
 
-/// Searches the instance with `processes` processes; stops at the first unsafe state.
-pub fn explore(system: &System, model: Model, processes: u8, limits: Limits) -> Exploration {
-    explore_while(system, model, processes, limits, &|| true)
+/// Searches the instance with `processes` processes.
+pub fn explore(system: &System, memory: Memory, processes: u8, limits: Limits) -> Exploration {
+    explore_while(system, memory, processes, limits, &|| true)
 }
 
 /// The same, for as long as `go_on` says so: it is asked before each state is expanded.
 pub fn explore_while(
     system: &System,
-    model: Model,
+    memory: Memory,
     processes: u8,
     limits: Limits,
     go_on: &dyn Fn() -> bool,
 ) -> Exploration {
-    search(system, model, processes, limits, true, go_on)
-}
-
-/// All reachable states, as far as the limits and `go_on` allow, unsafe ones included.
-pub fn reachable_while(
-    system: &System,
-    model: Model,
-    processes: u8,
-    limits: Limits,
-    go_on: &dyn Fn() -> bool,
-) -> Exploration {
-    search(system, model, processes, limits, false, go_on)
-}
-
-fn search(
-    system: &System,
-    model: Model,
-    processes: u8,
-    limits: Limits,
-    stop: bool,
-    go_on: &dyn Fn() -> bool,
-) -> Exploration {
-    let instance = Instance::new(system, model, processes);
+    let instance = Instance::new(system, memory, processes);
     let mut cut = Cut::default();
+    let mut happened = vec![false; system.transitions.len()];
     let mut states: Vec<State> = Vec::new();
     let mut from: Vec<Option<(usize, Step)>> = Vec::new();
     let mut known: HashMap<State, usize> = HashMap::new();
@@ -99,7 +82,7 @@ fn search(
     while at < states.len() {
         if found.is_none() && instance.unsafe_in(&states[at]).is_some() {
             found = Some(at);
-            if stop {
+            if limits.stop_at_unsafe {
                 break;
             }
         }
@@ -113,6 +96,9 @@ fn search(
         }
         let state = states[at].clone();
         instance.successors(&state, limits.buffer, &mut cut, &mut |step, next| {
+            if let Step::Transition { index, .. } = step {
+                happened[index] = true;
+            }
             push(next, Some((at, step)), &mut states);
         });
         at += 1;
@@ -132,5 +118,5 @@ fn search(
         steps.reverse();
         Some((Trace { processes, initial: states[here].clone(), steps }, property))
     });
-    Exploration { states, trace, cut }
+    Exploration { states, trace, cut, happened }
 }

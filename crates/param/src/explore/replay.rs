@@ -5,7 +5,7 @@
 //! else (how processes interleave, when buffered writes reach memory) is searched.
 
 use super::{Cut, Instance, State, Step, Trace};
-use crate::Model;
+use crate::Memory;
 use crate::system::System;
 use std::collections::HashSet;
 
@@ -19,17 +19,17 @@ const MAX_STATES: usize = 400_000;
 /// `None` if no such run exists or the search was too long.
 pub fn replay(
     system: &System,
-    model: Model,
+    memory: Memory,
     processes: u8,
     steps: &[(usize, Vec<u8>)],
 ) -> Option<(Trace, usize)> {
-    replay_while(system, model, processes, steps, &|| true)
+    replay_while(system, memory, processes, steps, &|| true)
 }
 
 /// The same, for as long as `go_on` says so: it is asked at each state.
 pub fn replay_while(
     system: &System,
-    model: Model,
+    memory: Memory,
     processes: u8,
     steps: &[(usize, Vec<u8>)],
     go_on: &dyn Fn() -> bool,
@@ -40,7 +40,7 @@ pub fn replay_while(
         loop {
             let rename = |procs: &[u8]| procs.iter().map(|p| names[*p as usize]).collect();
             let renamed: Vec<_> = steps.iter().map(|(index, procs)| (*index, rename(procs))).collect();
-            if let Some(found) = replay_named(system, model, count, &renamed, go_on) {
+            if let Some(found) = replay_named(system, memory, count, &renamed, go_on) {
                 return Some(found);
             }
             if processes > MAX_RENAMED || system.named || !go_on() || !next_injection(&mut names, count) {
@@ -72,16 +72,16 @@ fn next_injection(names: &mut [u8], count: u8) -> bool {
 
 fn replay_named(
     system: &System,
-    model: Model,
+    memory: Memory,
     processes: u8,
     steps: &[(usize, Vec<u8>)],
     go_on: &dyn Fn() -> bool,
 ) -> Option<(Trace, usize)> {
-    let instance = Instance::new(system, model, processes);
+    let instance = Instance::new(system, memory, processes);
     let mut threads: Vec<Vec<(usize, Vec<u8>)>> = vec![Vec::new(); processes as usize];
     for (index, procs) in steps {
-        let thread = match (instance.model, system.transitions[*index].acting) {
-            (Model::Sc, _) | (_, None) => 0,
+        let thread = match (instance.memory, system.transitions[*index].acting) {
+            (Memory::Sc, _) | (_, None) => 0,
             (_, Some(slot)) => procs[slot] as usize,
         };
         threads[thread].push((*index, procs.clone()));

@@ -7,7 +7,7 @@
 
 use super::literal::*;
 use super::weak::Order;
-use crate::Model;
+use crate::Memory;
 use crate::syntax::{Comparison, Diagnostic, Span};
 use crate::system::*;
 use smallvec::SmallVec;
@@ -18,7 +18,7 @@ const MAX_DISJUNCTS: usize = 2000;
 pub struct Compiled<'a> {
     pub system: &'a System,
     /// SC if the system has no weak symbol.
-    pub model: Model,
+    pub memory: Memory,
     /// Per symbol, the values of its type as a set; all ones where the type is no enumeration.
     pub domains: Vec<u64>,
     /// Per symbol: writes of different processes may reach memory in another order than they are issued.
@@ -73,13 +73,11 @@ pub struct Effect {
     pub alternatives: Vec<(Vec<Literal>, Option<Operand>)>,
 }
 
-pub fn compile(system: &System, model: Model, order: Order) -> Result<Compiled<'_>, Diagnostic> {
-    let model = if system.has_weak() { model } else { Model::Sc };
-    if model != Model::Sc
-        && let Some(error) = system.weak_errors.first()
-    {
+pub fn compile(system: &System, memory: Memory, order: Order) -> Result<Compiled<'_>, Diagnostic> {
+    if let Some(error) = system.refused_under(memory) {
         return Err(error.clone());
     }
+    let memory = if system.has_weak() { memory } else { Memory::Sc };
     let domains = (system.symbols.iter())
         .map(|symbol| match system.constructors(symbol.ty).len() {
             0 => u64::MAX,
@@ -88,9 +86,9 @@ pub fn compile(system: &System, model: Model, order: Order) -> Result<Compiled<'
         })
         .collect();
     let racy = racy(system);
-    let order = order.valid(model, &racy);
-    let waits = (0..system.symbols.len()).map(|symbol| model != Model::Sc && waits(system, symbol, order));
-    let compiler = Compiler { system, weak: model != Model::Sc, waits: waits.collect() };
+    let order = order.valid(memory, &racy);
+    let waits = (0..system.symbols.len()).map(|symbol| memory != Memory::Sc && waits(system, symbol, order));
+    let compiler = Compiler { system, weak: memory != Memory::Sc, waits: waits.collect() };
     let sets = |sets: &mut dyn Iterator<Item = &StateSet>| -> Result<Vec<Clauses>, Diagnostic> {
         sets.map(|set| compiler.states(set)).collect()
     };
@@ -99,7 +97,7 @@ pub fn compile(system: &System, model: Model, order: Order) -> Result<Compiled<'
         .collect::<Result<_, _>>()?;
     Ok(Compiled {
         system,
-        model,
+        memory,
         domains,
         racy,
         order,

@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::literal::*;
 use super::weak::{Entry, MAX_NODES, Mask, Node, Order, Weak};
 use super::work::Work;
-use crate::Model;
+use crate::Memory;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cube {
@@ -328,7 +328,7 @@ pub fn cubes(compiled: &Compiled<'_>, clauses: &Clauses) -> Vec<Cube> {
 
 fn cube_of(compiled: &Compiled<'_>, disjunct: &Conjunction, env: &[u8; 16], procs: u8) -> Option<Cube> {
     let literals = instantiate(compiled, &disjunct.literals, env)?;
-    if compiled.model == Model::Sc {
+    if compiled.memory == Memory::Sc {
         return Cube::normalise(compiled, literals, Weak::default(), procs).map(|(cube, _)| cube);
     }
     // One node per process that reads, all at the same moment: each reaches all.

@@ -11,7 +11,7 @@ pub(crate) mod cube;
 mod difference;
 mod facts;
 mod linear;
-pub(crate) mod literal;
+pub mod literal;
 mod oracle;
 mod pool;
 pub(crate) mod pre;
@@ -19,11 +19,14 @@ mod search;
 mod subsume;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod visited;
-pub(crate) mod weak;
+pub mod weak;
 pub(crate) mod work;
 
 pub use cube::Cube;
 pub use oracle::Candidates;
+pub(crate) use search::search_among;
 pub use search::{AbstractTrace, MAX_WORK, Options, Outcome, SMALL, Search, Statistics, search};
+pub(crate) use turns::Turns;
 pub use weak::Order;

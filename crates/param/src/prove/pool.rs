@@ -8,7 +8,7 @@ use super::cube::Cube;
 use super::literal::{LinOp, Literal, Var};
 use super::weak::{Entry, Mask};
 use super::work::Work;
-use crate::explore::{Cut, Instance, Limits, State, Step, Trace, reachable_while};
+use crate::explore::{Cut, Instance, Limits, State, Step, Trace, explore_while};
 use crate::system::PROC;
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -51,18 +51,19 @@ impl<'a> Pool<'a> {
         work: &Work<'_>,
     ) -> (Pool<'a>, Option<(Trace, usize)>) {
         let system = compiled.system;
-        let limits = Limits { states: limit, buffer: MAX_BUFFER, initial: MAX_INITIAL };
+        let limits =
+            Limits { states: limit, buffer: MAX_BUFFER, initial: MAX_INITIAL, stop_at_unsafe: false };
         let go_on = || work.spend(STATE);
-        let exploration = reachable_while(system, compiled.model, processes, limits, &go_on);
+        let exploration = explore_while(system, compiled.memory, processes, limits, &go_on);
         let fits = !exploration.cut.states && !exploration.cut.stopped;
         let symmetric = fits && !exploration.cut.initial && !system.named && !orders_processes(compiled);
-        let instance = Instance::new(system, compiled.model, processes);
+        let instance = Instance::new(system, compiled.memory, processes);
         (Pool::new(instance, exploration.states, fits, symmetric, work), exploration.trace)
     }
 
     /// States met on random runs of a larger instance, the same each time.
     pub fn sample(compiled: &'a Compiled<'a>, processes: u8, limit: usize, work: &Work<'_>) -> Pool<'a> {
-        let instance = Instance::new(compiled.system, compiled.model, processes);
+        let instance = Instance::new(compiled.system, compiled.memory, processes);
         let mut cut = Cut::default();
         let initial = instance.initial_states(MAX_INITIAL, &mut cut);
         let mut known: HashSet<State> = HashSet::new();

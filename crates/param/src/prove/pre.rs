@@ -16,7 +16,7 @@ use super::facts::Facts;
 use super::literal::*;
 use super::weak::*;
 use super::work::Work;
-use crate::Model;
+use crate::Memory;
 use crate::system::Index;
 
 /// A predecessor: the cube, and the step that leads from it.
@@ -48,25 +48,25 @@ const MANY_SCENARIOS: usize = 8;
 /// All predecessors of `cube` that are not evidently part of it, up to swapping twins.
 pub fn predecessors(
     compiled: &Compiled<'_>,
-    memory: &dyn Memory,
+    edges: &dyn Edges,
     cube: &Cube,
     work: &Work<'_>,
 ) -> Result<Vec<Predecessor>, Overflow> {
     let twins = if compiled.system.named { (0..cube.procs).collect() } else { cube.twins() };
-    predecessors_up_to(twins, compiled, memory, cube, work)
+    predecessors_up_to(twins, compiled, edges, cube, work)
 }
 
 /// The same for given twins.
 pub fn predecessors_up_to(
     twins: Vec<u8>,
     compiled: &Compiled<'_>,
-    memory: &dyn Memory,
+    edges: &dyn Edges,
     cube: &Cube,
     work: &Work<'_>,
 ) -> Result<Vec<Predecessor>, Overflow> {
     let named = compiled.system.named;
     let vars = cube.vars();
-    let mut image = Image { compiled, memory, cube, vars, twins, work, found: Vec::new(), overflow: None };
+    let mut image = Image { compiled, edges, cube, vars, twins, work, found: Vec::new(), overflow: None };
     let max = compiled.system.number_procs.unwrap_or(MAX_PROCS).min(MAX_PROCS);
     for rule in &compiled.rules {
         environments(rule.params, &Conjunction::default(), cube.procs, named, max, &mut |env, procs| {
@@ -90,7 +90,7 @@ pub fn predecessors_up_to(
 
 struct Image<'a> {
     compiled: &'a Compiled<'a>,
-    memory: &'a dyn Memory,
+    edges: &'a dyn Edges,
     cube: &'a Cube,
     vars: Vec<Var>,
     /// [`Cube::twins`].
@@ -397,7 +397,7 @@ impl Image<'_> {
         let written = choices.written.clone();
         let event =
             NewEvent { thread, writes: &written, reads: &[], drains: rule.locked, locked: rule.locked };
-        for (pick, &choice) in self.memory.choices(&event, location, reader).iter().enumerate() {
+        for (pick, &choice) in self.edges.choices(&event, location, reader).iter().enumerate() {
             if !self.spend(1 + choices.made.len()) {
                 return;
             }
@@ -406,7 +406,7 @@ impl Image<'_> {
             let fits = choice != Choice::Reads || self.may_be(location.read_by(node), value.as_ref());
             if fits
                 && choices.swaps.iter().all(|image| is_least(&choices.picks, image))
-                && self.cube.weak.sides(self.memory, &event, &choices.made).is_some()
+                && self.cube.weak.sides(self.edges, &event, &choices.made).is_some()
             {
                 self.choose(choices);
             }
@@ -440,7 +440,7 @@ impl Image<'_> {
         };
         literals.extend(guard.iter().cloned());
         let mut weak = self.cube.weak.clone();
-        if self.compiled.model != Model::Sc
+        if self.compiled.memory != Memory::Sc
             && let Some(slot) = rule.acting
         {
             let mut reads: Vec<Var> = Vec::new();
@@ -455,7 +455,7 @@ impl Image<'_> {
             let extended = if written.is_empty() {
                 let drains = rule.fence || rule.locked;
                 let event = NewEvent { thread, writes: &[], reads: &reads, drains, locked: false };
-                if reads.is_empty() && !drains { Some(weak) } else { weak.extend(self.memory, &event, &[]) }
+                if reads.is_empty() && !drains { Some(weak) } else { weak.extend(self.edges, &event, &[]) }
             } else {
                 let event = NewEvent {
                     thread,
@@ -464,10 +464,10 @@ impl Image<'_> {
                     drains: rule.locked,
                     locked: rule.locked,
                 };
-                let extended = weak.extend(self.memory, &event, made);
+                let extended = weak.extend(self.edges, &event, made);
                 if rule.fence && !rule.locked {
                     let fence = NewEvent { thread, writes: &[], reads: &[], drains: true, locked: false };
-                    extended.and_then(|weak| weak.extend(self.memory, &fence, &[]))
+                    extended.and_then(|weak| weak.extend(self.edges, &fence, &[]))
                 } else {
                     extended
                 }

@@ -10,10 +10,11 @@ use super::cube::{Cube, GONE, cubes};
 use super::oracle::{Candidates, Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
 use super::subsume::{Prepared, Target};
+use super::turns::Turns;
 use super::visited::Visited;
-use super::weak::{Memory, Order, memory};
+use super::weak::{Edges, Order, edges};
 use super::work::Work;
-use crate::Model;
+use crate::Memory;
 use crate::explore::Trace;
 use crate::syntax::Diagnostic;
 use crate::system::System;
@@ -26,7 +27,7 @@ use std::time::Duration;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    pub model: Model,
+    pub memory: Memory,
     /// How steps are taken back under a weak model; PSO with racy locations has no choice.
     pub order: Order,
     /// Guess invariants from a small instance.
@@ -53,7 +54,7 @@ pub const MAX_WORK: u64 = 10_000_000_000;
 impl Default for Options<'_> {
     fn default() -> Self {
         Options {
-            model: Model::Tso,
+            memory: Memory::Tso,
             order: Order::Coherence,
             candidates: Candidates::Bold,
             small: SMALL,
@@ -110,17 +111,34 @@ pub struct Statistics {
 
 /// Proves or refutes the system; errors are in its text.
 pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnostic> {
-    let compiled = compile(system, options.model, options.order)?;
-    let memory = memory(compiled.model, compiled.order, &compiled.racy);
+    search_among(system, options, None, &mut |_| true)
+}
+
+/// The same as one of several searches, with its number among them. `judge` is asked before the turn is passed on:
+/// whether the outcome is an answer, so that the others end.
+pub fn search_among(
+    system: &System,
+    options: Options<'_>,
+    turns: Option<(&Turns, usize)>,
+    judge: &mut dyn FnMut(&Outcome) -> bool,
+) -> Result<Search, Diagnostic> {
+    let compiled = compile(system, options.memory, options.order)?;
+    let work = Work::new(options.max_work, options.max_time, options.interrupt).among(turns);
+    let search = attempts(&compiled, options, &work);
+    work.end(judge(&search.outcome));
+    Ok(search)
+}
+
+fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> Search {
+    let edges = edges(compiled.memory, compiled.order, &compiled.racy);
     let mut statistics = Statistics::default();
-    let work = Work::new(options.max_work, options.max_time, options.interrupt);
     let mut oracle = (options.candidates != Candidates::None)
-        .then(|| Oracle::new(&compiled, options.candidates, options.small, &work));
+        .then(|| Oracle::new(compiled, options.candidates, options.small, work));
     statistics.oracle_states = oracle.as_ref().map_or(0, Oracle::len);
     statistics.oracle_is_whole = oracle.as_ref().is_some_and(Oracle::is_whole);
     if let Some(found) = oracle.as_mut().and_then(|oracle| oracle.trace.take()) {
         statistics.work = work.done();
-        return Ok(Search { outcome: Outcome::Reached(Box::new(found)), order: compiled.order, statistics });
+        return Search { outcome: Outcome::Reached(Box::new(found)), order: compiled.order, statistics };
     }
     let mut refuted = Refuted::default();
     let mut dropped: Vec<Cube> = Vec::new();
@@ -129,10 +147,10 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
         .flatten();
     loop {
         let mut attempt = Attempt {
-            compiled: &compiled,
-            memory: &*memory,
+            compiled,
+            edges: &*edges,
             options,
-            work: &work,
+            work,
             nodes: Vec::new(),
             queue: BinaryHeap::new(),
             visited: Visited::default(),
@@ -164,7 +182,7 @@ pub fn search(system: &System, options: Options<'_>) -> Result<Search, Diagnosti
             }
         };
         statistics.work = work.done();
-        return Ok(Search { outcome, order: compiled.order, statistics });
+        return Search { outcome, order: compiled.order, statistics };
     }
 }
 
@@ -197,7 +215,7 @@ type Priority = (u8, usize, u8, u32, usize);
 
 struct Attempt<'a> {
     compiled: &'a Compiled<'a>,
-    memory: &'a dyn Memory,
+    edges: &'a dyn Edges,
     options: Options<'a>,
     work: &'a Work<'a>,
     nodes: Vec<Node>,
@@ -343,7 +361,7 @@ impl Attempt<'_> {
         if self.visited.covers(self.compiled, cube, self.work) {
             return Expanded::Covered;
         }
-        Expanded::Predecessors(predecessors(self.compiled, self.memory, cube, self.work))
+        Expanded::Predecessors(predecessors(self.compiled, self.edges, cube, self.work))
     }
 
     /// Without the predecessors that a visited cube covers: comparing is most of the work.
@@ -384,7 +402,7 @@ impl Attempt<'_> {
     fn open(&self, candidate: &Cube) -> Option<usize> {
         let prepared = Prepared::new(candidate.clone());
         let mut open = 0;
-        for predecessor in predecessors(self.compiled, self.memory, candidate, self.work).ok()? {
+        for predecessor in predecessors(self.compiled, self.edges, candidate, self.work).ok()? {
             let cube = predecessor.cube;
             if cube.meets_init(self.compiled, self.work) {
                 return None;

@@ -5,9 +5,9 @@ use super::cube::{Cube, cubes};
 use super::facts::Facts;
 use super::pre::{predecessors, predecessors_up_to};
 use super::subsume::{Prepared, Target};
-use super::weak::{Mask, Memory, Order, memory};
+use super::weak::{Edges, Mask, Order, edges};
 use super::work::Work;
-use crate::{Model, load};
+use crate::{Memory, load};
 use std::time::Duration;
 
 /// Four processes that can be swapped, equations, a whole array and an order of processes.
@@ -41,11 +41,11 @@ transition see_y ([p]) requires { PC[p] = B && Y = True && fence() } { PC[p] := 
 transition all ([p]) requires { PC[p] = B } { PC[p] := C; F[j] := case | j = p : False | _ : True }";
 
 /// Cubes of a search without any comparison, by depth and at most `count`.
-fn some_cubes(compiled: &Compiled<'_>, memory: &dyn Memory, work: &Work<'_>, count: usize) -> Vec<Cube> {
+fn some_cubes(compiled: &Compiled<'_>, edges: &dyn Edges, work: &Work<'_>, count: usize) -> Vec<Cube> {
     let mut found: Vec<Cube> = compiled.unsafes.iter().flat_map(|clauses| cubes(compiled, clauses)).collect();
     let mut at = 0;
     while at < found.len() && found.len() < count {
-        for predecessor in predecessors(compiled, memory, &found[at], work).expect("no limit") {
+        for predecessor in predecessors(compiled, edges, &found[at], work).expect("no limit") {
             if predecessor.cube.procs <= 6 && !found.contains(&predecessor.cube) {
                 found.push(predecessor.cube);
             }
@@ -56,30 +56,30 @@ fn some_cubes(compiled: &Compiled<'_>, memory: &dyn Memory, work: &Work<'_>, cou
     found
 }
 
-fn systems(check: impl Fn(&str, &Compiled<'_>, &dyn Memory, &Work<'_>)) {
+fn systems(check: impl Fn(&str, &Compiled<'_>, &dyn Edges, &Work<'_>)) {
     let work = Work::new(u64::MAX, Duration::MAX, None);
     for text in [PLAIN, WEAK] {
         let system = load(text).expect("a system");
-        for (model, order) in [
-            (Model::Sc, Order::Coherence),
-            (Model::Tso, Order::Coherence),
-            (Model::Tso, Order::Issue),
-            (Model::Pso, Order::Issue),
+        for (memory, order) in [
+            (Memory::Sc, Order::Coherence),
+            (Memory::Tso, Order::Coherence),
+            (Memory::Tso, Order::Issue),
+            (Memory::Pso, Order::Issue),
         ] {
-            if text == PLAIN && model != Model::Sc {
+            if text == PLAIN && memory != Memory::Sc {
                 continue;
             }
-            let compiled = compile(&system, model, order).expect("a system");
-            let memory = memory(compiled.model, compiled.order, &compiled.racy);
-            check(&format!("{model:?} {order:?}"), &compiled, &*memory, &work);
+            let compiled = compile(&system, memory, order).expect("a system");
+            let edges = edges(compiled.memory, compiled.order, &compiled.racy);
+            check(&format!("{memory:?} {order:?}"), &compiled, &*edges, &work);
         }
     }
 }
 
 #[test]
 fn comparisons_agree_with_all_renamings() {
-    systems(|name, compiled, memory, work| {
-        let cubes = some_cubes(compiled, memory, work, 200);
+    systems(|name, compiled, edges, work| {
+        let cubes = some_cubes(compiled, edges, work, 200);
         let (mut yes, mut no) = (0, 0);
         for general in cubes.iter().step_by(2) {
             let prepared = Prepared::new(general.clone());
@@ -101,12 +101,12 @@ fn comparisons_agree_with_all_renamings() {
 
 #[test]
 fn swapping_twins_adds_no_predecessor() {
-    systems(|name, compiled, memory, work| {
+    systems(|name, compiled, edges, work| {
         let mut saved = 0;
-        for cube in some_cubes(compiled, memory, work, 50) {
-            let few = predecessors(compiled, memory, &cube, work).expect("no limit");
+        for cube in some_cubes(compiled, edges, work, 50) {
+            let few = predecessors(compiled, edges, &cube, work).expect("no limit");
             let single = (0..cube.procs).collect();
-            let all = predecessors_up_to(single, compiled, memory, &cube, work).expect("no limit");
+            let all = predecessors_up_to(single, compiled, edges, &cube, work).expect("no limit");
             saved += all.len() - few.len();
             for one in &all {
                 let facts = Facts::new(&one.cube.literals, &compiled.domains).expect("normal");

@@ -27,7 +27,7 @@
 //! its replay.
 
 use super::literal::{ProcId, Var};
-use crate::Model;
+use crate::Memory;
 
 pub type Mask = u32;
 pub const MAX_NODES: usize = 32;
@@ -91,7 +91,7 @@ pub enum Choice {
 }
 
 /// A memory model: which edges a new event adds, and which old reads may take a new write.
-pub trait Memory: Sync {
+pub trait Edges: Sync {
     /// The nodes that the new event precedes, by preserved program order, fences, co and fr.
     fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask;
     /// The entries through which later-found events reach the new one.
@@ -120,23 +120,23 @@ impl Order {
     }
 
     /// This order, or the one that is needed: under PSO a racy location has a co that leaves the coherence order.
-    pub fn valid(self, model: Model, racy: &[bool]) -> Order {
-        if model == Model::Pso && racy.contains(&true) { Order::Issue } else { self }
+    pub fn valid(self, memory: Memory, racy: &[bool]) -> Order {
+        if memory == Memory::Pso && racy.contains(&true) { Order::Issue } else { self }
     }
 }
 
 /// The model's part of the prover; `order` is [`Order::valid`]. SC never asks: its weak variables are plain.
-pub fn memory(model: Model, order: Order, racy: &[bool]) -> Box<dyn Memory + '_> {
-    match (model, order) {
-        (_, Order::Issue) => Box::new(Issue { racy, fifo: model != Model::Pso }),
-        (Model::Sc | Model::Tso, Order::Coherence) => Box::new(Tso),
-        (Model::Pso, Order::Coherence) => Box::new(Pso),
+pub fn edges(memory: Memory, order: Order, racy: &[bool]) -> Box<dyn Edges + '_> {
+    match (memory, order) {
+        (_, Order::Issue) => Box::new(Issue { racy, fifo: memory != Memory::Pso }),
+        (Memory::Sc | Memory::Tso, Order::Coherence) => Box::new(Tso),
+        (Memory::Pso, Order::Coherence) => Box::new(Pso),
     }
 }
 
 pub struct Tso;
 
-impl Memory for Tso {
+impl Edges for Tso {
     fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask {
         let mut mask = if event.is_buffered_write() {
             weak.entry(Entry::Write(event.thread)) // ppo WW; W→R is not preserved
@@ -167,7 +167,7 @@ impl Memory for Tso {
 /// PSO where co is inside L.
 pub struct Pso;
 
-impl Memory for Pso {
+impl Edges for Pso {
     fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask {
         let mut mask = if event.is_buffered_write() {
             weak.entry(Entry::Write(event.thread)) // drains alone: write-write order is not kept
@@ -201,7 +201,7 @@ pub struct Issue<'a> {
     pub fifo: bool,
 }
 
-impl Memory for Issue<'_> {
+impl Edges for Issue<'_> {
     fn successors(&self, weak: &Weak, event: &NewEvent<'_>) -> Mask {
         if !event.is_buffered_write() {
             return ((1_u64 << weak.nodes.len()) - 1) as Mask; // done when issued: before all that is issued later
@@ -253,11 +253,11 @@ impl Weak {
     /// what is impossible for some is impossible for all.
     pub fn sides(
         &self,
-        memory: &dyn Memory,
+        edges: &dyn Edges,
         event: &NewEvent<'_>,
         reads: &[(u8, Var, Choice)],
     ) -> Option<(Mask, Mask)> {
-        let mut after = memory.successors(self, event);
+        let mut after = edges.successors(self, event);
         let mut before: Mask = 0;
         for &(node, location, choice) in reads {
             let old = &self.nodes[node as usize];
@@ -290,11 +290,11 @@ impl Weak {
     /// if it has reads, is the last of the result.
     pub fn extend(
         &self,
-        memory: &dyn Memory,
+        edges: &dyn Edges,
         event: &NewEvent<'_>,
         reads: &[(u8, Var, Choice)],
     ) -> Option<Weak> {
-        let (after, before) = self.sides(memory, event, reads)?;
+        let (after, before) = self.sides(edges, event, reads)?;
         let mut weak = self.clone();
         let mut reach = after;
         // A write that a late read missed stays as a node without reads: the read's source happens after it.
@@ -312,14 +312,14 @@ impl Weak {
         };
         weak.nodes.iter_mut().for_each(|node| spread(&mut node.reach));
         weak.entries.iter_mut().for_each(|(_, mask)| spread(mask));
-        for entry in memory.entries(event) {
+        for entry in edges.entries(event) {
             weak.add_entry(entry, reach);
         }
         for &(node, location, choice) in reads {
             let reader = self.nodes[node as usize].thread;
             if choice == Choice::Reads
                 && reader != event.thread
-                && let Some(entry) = memory.overwritten(reader, location)
+                && let Some(entry) = edges.overwritten(reader, location)
             {
                 weak.add_entry(entry, reach);
             }

@@ -5,22 +5,28 @@
 //! a read of a candidate, or 64 states looked at for one of its literals; exploring a state counts as 32. The
 //! loops that may be long count their steps and stop when [`Work::spend`] says so, with whatever errs on the safe
 //! side ("not covered", no predecessors); the search asks [`Work::stopped`] before it relies on an answer. On the
-//! way the clock and the interrupt are looked at, so a budget of time ends a search within milliseconds too.
+//! way the clock (which counts what the process has used of its processors) and the interrupt are looked at, so a budget of time ends a search within milliseconds too.
 //!
 //! Several workers share the count. What one batch of cubes needs is the same whoever does it, so whether a limit
 //! is exceeded does not depend on the workers either.
 
+use super::turns::Turns;
 use porf_verdict::Limit;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub struct Work<'a> {
     limit: u64,
     done: AtomicU64,
     stopped: AtomicU8,
-    end: Option<Instant>,
+    /// On the clock of [`cpu_time`].
+    end: Option<Duration>,
     time: Duration,
     interrupt: Option<&'a AtomicBool>,
+    /// The searches beside this one, its number among them, and where its turn began and ends.
+    turns: Option<(&'a Turns, usize)>,
+    turn_began: AtomicU64,
+    turn_ends: AtomicU64,
 }
 
 /// Steps between two looks at the clock.
@@ -30,12 +36,48 @@ const RUNNING: u8 = 0;
 const EXHAUSTED: u8 = 1;
 const LATE: u8 = 2;
 const INTERRUPTED: u8 = 3;
+/// A search beside this one has an answer.
+const OTHER: u8 = 4;
 
 impl<'a> Work<'a> {
-    /// `limit` steps, for `time` from now.
+    /// `limit` steps, for `time` of the processor from now.
     pub fn new(limit: u64, time: Duration, interrupt: Option<&'a AtomicBool>) -> Work<'a> {
-        let end = Instant::now().checked_add(time);
-        Work { limit, done: AtomicU64::new(0), stopped: AtomicU8::new(RUNNING), end, time, interrupt }
+        Work {
+            limit,
+            done: AtomicU64::new(0),
+            stopped: AtomicU8::new(RUNNING),
+            end: cpu_time().checked_add(time),
+            time,
+            interrupt,
+            turns: None,
+            turn_began: AtomicU64::new(0),
+            turn_ends: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// The same, as one of several searches: waits for its first turn.
+    pub fn among(mut self, turns: Option<(&'a Turns, usize)>) -> Work<'a> {
+        self.turns = turns;
+        self.turn(0);
+        self
+    }
+
+    /// Passes the turn on and waits for the next one.
+    fn turn(&self, done: u64) {
+        let Some((turns, search)) = self.turns else { return };
+        let steps = done.saturating_sub(self.turn_began.swap(done, Ordering::Relaxed));
+        match turns.wait(search, steps) {
+            Some(share) => self.turn_ends.store(done.saturating_add(share), Ordering::Relaxed),
+            None => self.stop(OTHER),
+        }
+    }
+
+    /// The search has ended; with an answer, those beside it end too.
+    pub fn end(&self, answered: bool) {
+        if let Some((turns, search)) = self.turns {
+            let steps = self.done().saturating_sub(self.turn_began.swap(u64::MAX, Ordering::Relaxed));
+            turns.end(search, steps, answered);
+        }
     }
 
     /// Counts steps; `false`: the search has to end.
@@ -46,6 +88,9 @@ impl<'a> Work<'a> {
             self.stop(EXHAUSTED);
         } else if before / GLANCE != after / GLANCE {
             self.look();
+        }
+        if after > self.turn_ends.load(Ordering::Relaxed) && !self.is_over() {
+            self.turn(after);
         }
         !self.is_over()
     }
@@ -59,7 +104,7 @@ impl<'a> Work<'a> {
     pub fn look(&self) -> bool {
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             self.stop(INTERRUPTED);
-        } else if self.end.is_some_and(|end| Instant::now() >= end) {
+        } else if self.end.is_some_and(|end| cpu_time() >= end) {
             self.stop(LATE);
         }
         !self.is_over()
@@ -81,9 +126,25 @@ impl<'a> Work<'a> {
             RUNNING => None,
             EXHAUSTED => Some(exhausted(self.limit)),
             LATE => Some(Limit::Time { seconds: self.time.as_secs() }),
-            _ => Some(Limit::Interrupted),
+            INTERRUPTED => Some(Limit::Interrupted),
+            _ => Some(Limit::Other("another search was faster".into())),
         }
     }
+}
+
+/// A search that does not come to its end passes the turn on all the same.
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        if self.turn_began.load(Ordering::Relaxed) != u64::MAX {
+            self.end(false);
+        }
+    }
+}
+
+/// What the process has used of its processors so far.
+pub fn cpu_time() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
 }
 
 /// The limit on the work of a search, as an answer.

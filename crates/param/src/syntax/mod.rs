@@ -1,6 +1,6 @@
 //! The input language: Cubicle's array systems with the weak-memory extension of Cubicle-W.
 //!
-//! Source: Conchon, Declerck, Zaïdi, "Parameterized Model Checking Modulo Explicit Weak Memory Models",
+//! Source: Conchon, Declerck, Zaïdi, "Parameterized Memory Checking Modulo Explicit Weak Memory Models",
 //! 2016, and the language of Cubicle that it extends. The tree keeps what was written (predicates are not
 //! expanded, implications not rewritten), so that [`print`] followed by [`parse`] gives it back.
 //!

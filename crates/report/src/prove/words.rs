@@ -1,16 +1,16 @@
 //! Words for states, steps and cubes, as the reports print them: processes are `#1`, `#2`, …
 
-use crate::explore::{Instance, State, Step, Trace};
-use crate::prove::Cube;
-use crate::prove::literal::{Lin, LinOp, Literal, Var};
-use crate::prove::weak::Entry;
-use crate::system::{System, TypeKind};
+use porf_param::explore::{Instance, State, Step, Trace};
+use porf_param::prove::Cube;
+use porf_param::prove::literal::{Lin, LinOp, Literal, Var};
+use porf_param::prove::weak::Entry;
+use porf_param::system::{System, TypeKind};
 
 /// One step of a run, ready to print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepView {
-    /// The transition or `commit`.
-    pub action: String,
+    /// The transition; `None` when a pending group reaches memory.
+    pub transition: Option<String>,
     /// The processes, the acting one first.
     pub processes: Vec<u8>,
     /// `X = True (memory)`: what the step read from weak memory.
@@ -44,11 +44,11 @@ fn view(instance: &Instance<'_>, before: &State, step: &Step, after: &State) -> 
         |cell: usize, v: i32| format!("{} := {}", cell_name(instance, cell), value(instance, cell, v));
     let changed: Vec<usize> =
         (0..before.cells.len()).filter(|c| before.cells[*c] != after.cells[*c]).collect();
-    let (action, processes, reads, effects) = match step {
+    let (transition, processes, reads, effects) = match step {
         Step::Commit { process, group } => {
             let writes = &before.buffers[*process as usize][*group];
             let effects = writes.iter().map(|(c, v)| format!("memory {}", write(*c as usize, *v))).collect();
-            ("commit".to_owned(), vec![*process], Vec::new(), effects)
+            (None, vec![*process], Vec::new(), effects)
         }
         Step::Transition { index, procs } => {
             let transition = &instance.system.transitions[*index];
@@ -73,7 +73,7 @@ fn view(instance: &Instance<'_>, before: &State, step: &Step, after: &State) -> 
                     reads.push(read);
                 }
             }
-            (transition.name.clone(), processes, reads, effects)
+            (Some(transition.name.clone()), processes, reads, effects)
         }
     };
     let buffers = (after.buffers.iter().enumerate())
@@ -88,7 +88,7 @@ fn view(instance: &Instance<'_>, before: &State, step: &Step, after: &State) -> 
             format!("#{}: {}", process + 1, groups.join(", "))
         })
         .collect();
-    StepView { action, processes, reads, effects, buffers }
+    StepView { transition, processes, reads, effects, buffers }
 }
 
 fn cell_name(instance: &Instance<'_>, cell: usize) -> String {
@@ -117,7 +117,7 @@ fn real(value: i64, scale: i64) -> String {
     if scale == 1 { format!("{value}.0") } else { format!("{}", value as f64 / scale as f64) }
 }
 
-/// A cube as a formula of the input language, with what it says of memory order after `//`.
+/// A cube as a formula of the input language, with what it says of the order of reads after `//`.
 pub fn cube(system: &System, cube: &Cube) -> String {
     let mut parts: Vec<String> =
         cube.literals.iter().map(|literal| self::literal(system, cube, literal)).collect();
