@@ -53,7 +53,7 @@
 //! # A protocol for any number of processes
 //!
 //! ```
-//! use porf::param::{self, Model as Memory, Request};
+//! use porf::param::{self, Memory, Request};
 //!
 //! let system = param::load("
 //! type location = Idle | Crit
@@ -64,7 +64,7 @@
 //! transition enter (p) requires { PC[p] = Idle && Lock = False } { PC[p] := Crit; Lock := True; }
 //! transition leave (p) requires { PC[p] = Crit } { PC[p] := Idle; Lock := False; }
 //! ").map_err(|error| porf::Error::Input(error.to_string()))?;
-//! let answer = porf::prove(&system, Request { model: Memory::Sc, ..Request::default() }).expect("a system");
+//! let answer = porf::prove(&system, Request { memory: Memory::Sc, ..Request::default() }).expect("a system");
 //! assert_eq!(answer.verdict.word(), "safe");
 //! # Ok::<(), porf::Error>(())
 //! ```
