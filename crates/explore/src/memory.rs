@@ -32,7 +32,14 @@ pub(crate) fn check(
             check_access(graph, event, access, allocation, before)
         }
         Label::Free { location } => check_free(graph, event, location.0, before),
-        _ => None,
+        Label::Init
+        | Label::Fence { .. }
+        | Label::Create { .. }
+        | Label::Join { .. }
+        | Label::End
+        | Label::Alloc { .. }
+        | Label::Choice { .. }
+        | Label::Block { .. } => None,
     }
 }
 
@@ -112,17 +119,15 @@ fn check_free(
 /// The event that made an object, with the object's address and size.
 fn allocated(graph: &ExecutionGraph, allocation: EventId) -> Option<(Ev, u64, u64)> {
     let made = graph.find(allocation)?;
-    match graph.event(made).label {
-        Label::Alloc { location, size } => Some((made, location.0, size)),
-        _ => None,
-    }
+    let Label::Alloc { location, size } = graph.event(made).label else { return None };
+    Some((made, location.0, size))
 }
 
 /// The events that free an object.
 fn frees(graph: &ExecutionGraph, allocation: EventId) -> impl Iterator<Item = Ev> + '_ {
-    graph.all().filter(move |other| match graph.event(*other).label {
-        Label::Free { location } => layout::allocation(location.0) == Some(allocation),
-        _ => false,
+    graph.all().filter(move |&other| {
+        let label = graph.event(other).label;
+        matches!(label, Label::Free { location } if layout::allocation(location.0) == Some(allocation))
     })
 }
 
