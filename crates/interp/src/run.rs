@@ -308,6 +308,9 @@ impl<'p> Interpreter<'p> {
             }
         }
         state.events += 1;
+        if self.unroll.is_some() && tells(self.current(state)) {
+            state.told += 1;
+        }
         match self.current(state) {
             Instr::Load { dst, size, .. } => {
                 finish(state, *dst, Width::of_bytes(*size).truncate(answer), read);
@@ -734,4 +737,19 @@ fn finish_old(state: &mut ThreadState, dst: Reg) {
 fn finish_from_old(state: &mut ThreadState, dst: Reg, result: Value) {
     let taint = if state.taint.is_some() { DepSet::single(state.old_event) } else { DepSet::new() };
     finish(state, dst, result, taint);
+}
+
+/// Whether the events of an instruction tell its thread something: a value of shared memory, or a choice.
+fn tells(instr: &Instr) -> bool {
+    !matches!(
+        instr,
+        Instr::Store { .. }
+            | Instr::Fence { .. }
+            | Instr::FenceAt { .. }
+            | Instr::Create { .. }
+            | Instr::CreatePointer { .. }
+            | Instr::Unlock { .. }
+            | Instr::Alloc { .. }
+            | Instr::Free { .. }
+    )
 }

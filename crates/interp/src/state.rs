@@ -9,6 +9,19 @@ use smallvec::SmallVec;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+/// A backward jump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loop {
+    function: FunctionId,
+    target: Target,
+    /// How often it was taken.
+    taken: u32,
+    /// How many of these count against the bound.
+    counted: u32,
+    /// What [`ThreadState::told`] was when it was taken last.
+    told: u32,
+}
+
 /// A thread between two events: where it is, and what its registers and private memory hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadState {
@@ -27,7 +40,9 @@ pub struct ThreadState {
     /// The last exclusive load, until an exclusive store takes it.
     pub(crate) exclusive: Option<(Location, u8)>,
     /// How often each backward jump was taken.
-    pub(crate) loops: SmallVec<[(FunctionId, Target, u32); 2]>,
+    pub(crate) loops: SmallVec<[Loop; 2]>,
+    /// How often the thread was told a value that it could not know; counted where loops have a bound.
+    pub(crate) told: u32,
     pub(crate) taint: Option<Box<Taint>>,
     /// How many things it did that it or others can notice.
     pub(crate) effects: u32,
@@ -72,6 +87,7 @@ impl ThreadState {
             events: 0,
             exclusive: None,
             loops: SmallVec::new(),
+            told: 0,
             taint: track.then(|| Box::new(Taint::new(count))),
             effects: 0,
             ends_process: false,
@@ -129,8 +145,8 @@ impl ThreadState {
             (frame.function.0, frame.pc).hash(&mut hasher);
         }
         self.phase.hash(&mut hasher);
-        for (function, target, count) in &self.loops {
-            (function.0, target, count).hash(&mut hasher);
+        for Loop { function, target, taken, .. } in &self.loops {
+            (function.0, target, taken).hash(&mut hasher);
         }
         hasher.finish()
     }
@@ -191,7 +207,7 @@ impl ThreadState {
         let spilled = |len: usize, inline: usize, size: usize| if len > inline { len * size } else { 0 };
         self.registers.heap_bytes()
             + spilled(self.frames.len(), 1, size_of::<Frame>())
-            + spilled(self.loops.len(), 2, 16)
+            + spilled(self.loops.len(), 2, 20)
             + self.memory.as_ref().map_or(0, |memory| memory.bytes())
             + self.taint.as_ref().map_or(0, |taint| taint.bytes())
     }
@@ -218,15 +234,19 @@ impl ThreadState {
         self.frames.last_mut().expect("a thread that runs has a frame")
     }
 
-    /// Counts a backward jump to `target`; gives how often it was taken, this time included.
+    /// Counts a backward jump to `target`; gives how often it was taken, this time included. An iteration in which
+    /// the thread was told nothing does not count: other threads have no part in how often it is made.
     pub(crate) fn count_loop(&mut self, function: FunctionId, target: Target) -> u32 {
-        match self.loops.iter_mut().find(|(f, t, _)| (*f, *t) == (function, target)) {
-            Some((_, _, count)) => {
-                *count += 1;
-                *count
+        let told = self.told;
+        match self.loops.iter_mut().find(|known| (known.function, known.target) == (function, target)) {
+            Some(known) => {
+                known.taken += 1;
+                known.counted += u32::from(known.told != told);
+                known.told = told;
+                known.counted
             }
             None => {
-                self.loops.push((function, target, 1));
+                self.loops.push(Loop { function, target, taken: 1, counted: 1, told });
                 1
             }
         }

@@ -149,7 +149,8 @@ pub fn incomplete(w: &mut World) -> Option<u64> {
     for index in 0..count {
         let finding = &w.shared().findings[index];
         let is_pair = matches!(finding.kind, kind::RACE | kind::USE_AFTER_FREE) && finding.stack_count == 2;
-        if !is_pair || finding.complete != 0 || *seed.get_or_insert(finding.first_seed) != finding.first_seed {
+        if !is_pair || finding.complete != 0 || *seed.get_or_insert(finding.first_seed) != finding.first_seed
+        {
             continue;
         }
         let earlier = &finding.stacks[1];

@@ -29,6 +29,8 @@ pub enum Coverage {
     Bounded {
         /// The most iterations of a loop.
         unroll: u32,
+        /// The loops that the bound cut off.
+        loops: Vec<SourceLocation>,
     },
     /// Some executions were run. Nothing is said about the others.
     Sampled {
@@ -78,6 +80,13 @@ pub enum Limit {
     Unroll {
         /// How often it was allowed to run.
         unroll: u32,
+    },
+    /// No execution is complete, so that nothing was checked to its end.
+    Incomplete {
+        /// The loops that the bound cut off.
+        loops: Vec<SourceLocation>,
+        /// The assumptions that do not hold.
+        assumptions: Vec<SourceLocation>,
     },
     /// The user asked to stop.
     Interrupted,
@@ -183,7 +192,10 @@ impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Coverage::Exhaustive => write!(f, "every execution"),
-            Coverage::Bounded { unroll } => write!(f, "every execution with loops up to {unroll} iterations"),
+            Coverage::Bounded { unroll, loops } => {
+                write!(f, "every execution with loops up to {unroll} iterations")?;
+                if loops.is_empty() { Ok(()) } else { write!(f, "; cut off: {}", places("the loop", loops)) }
+            }
             Coverage::Sampled { executions, seed } => {
                 write!(f, "{executions} sampled executions, seed {seed}")
             }
@@ -203,10 +215,26 @@ impl fmt::Display for Limit {
             Limit::Nodes { limit } => write!(f, "limit of {limit} nodes reached"),
             Limit::Memory { limit_bytes } => write!(f, "memory limit of {limit_bytes} bytes reached"),
             Limit::Unroll { unroll } => write!(f, "a loop ran more than {unroll} times"),
+            Limit::Incomplete { loops, assumptions } => {
+                write!(f, "no execution is complete")?;
+                if !loops.is_empty() {
+                    write!(f, "; the bound cuts off {}", places("the loop", loops))?;
+                }
+                if !assumptions.is_empty() {
+                    write!(f, "; {} never holds", places("the assumption", assumptions))?;
+                }
+                Ok(())
+            }
             Limit::Interrupted => write!(f, "interrupted"),
             Limit::Other(what) => write!(f, "{what}"),
         }
     }
+}
+
+/// `the loop at a.c:3, a.c:9`.
+fn places(what: &str, places: &[SourceLocation]) -> String {
+    let places: Vec<String> = places.iter().map(|place| format!("{}:{}", place.file, place.line)).collect();
+    format!("{what} at {}", places.join(", "))
 }
 
 impl fmt::Display for SourceLocation {

@@ -3,7 +3,7 @@
 //! A checkpoint is written to a new file that then takes the old one's place. Whatever happens in between,
 //! the file on disk is the end of some slice: going on from it loses nothing and counts nothing twice.
 
-use super::findings::Seen;
+use super::findings::{Places, Seen};
 use super::{Error, Request};
 use porf_explore::{Equivalence, Rest, Statistics, Task};
 use porf_ir::Program;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-const SCHEMA: u32 = 5;
+const SCHEMA: u32 = 6;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {
@@ -22,7 +22,8 @@ pub(super) struct Saved {
     blocked: u64,
     events: u64,
     revisits: u64,
-    pub bounded: bool,
+    pub loops: Places,
+    pub assumptions: Places,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
     /// The execution that shows a violation, and how much was looked at since.
@@ -40,7 +41,8 @@ impl Saved {
             blocked: total.blocked,
             events: total.events,
             revisits: total.revisits,
-            bounded: seen.bounded,
+            loops: seen.loops.clone(),
+            assumptions: seen.assumptions.clone(),
             answered: seen.answered,
             violation: seen.task.clone(),
             after: seen.after,

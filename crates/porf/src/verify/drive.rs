@@ -88,7 +88,8 @@ fn resume(
     saved: Saved,
     findings: &mut Findings<'_>,
 ) -> Result<Rest, Error> {
-    findings.seen.bounded |= saved.bounded;
+    findings.seen.loops = saved.loops.clone();
+    findings.seen.assumptions = saved.assumptions.clone();
     findings.seen.answered |= saved.answered;
     if let Some(task) = &saved.violation {
         // It was counted when it was found.

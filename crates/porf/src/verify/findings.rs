@@ -15,7 +15,8 @@ use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
 use porf_ir::Split;
-use porf_verdict::{Limit, Violation, ViolationKind};
+use porf_verdict::{Limit, SourceLocation, Violation, ViolationKind};
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 /// How many executions and violations are looked at after the first violation.
@@ -39,8 +40,10 @@ pub(crate) struct Findings<'a> {
 #[derive(Default)]
 pub(crate) struct Seen {
     pub executions: u64,
-    /// Whether a loop reached the bound.
-    pub bounded: bool,
+    /// The loops that reached the bound.
+    pub loops: Places,
+    /// The assumptions that did not hold.
+    pub assumptions: Places,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
     pub found: Option<Found>,
@@ -52,6 +55,46 @@ pub(crate) struct Seen {
     pub after: u64,
     /// How accesses of the program are cut.
     pub cuts: Vec<Vec<Split>>,
+}
+
+/// Places at which executions were cut off: the first few, without repetition.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Places {
+    /// Whether there was any.
+    pub any: bool,
+    /// File, line and column.
+    found: Vec<(String, u32, u32)>,
+}
+
+impl Places {
+    /// How many are kept.
+    const MOST: usize = 8;
+
+    fn add(&mut self, execution: &Execution<'_, '_>, thread: ThreadId) {
+        self.any = true;
+        if self.found.len() >= Places::MOST {
+            return;
+        }
+        let program = execution.program();
+        let calls = stack(program, &execution.state(thread).stack(program));
+        if let Some(SourceLocation { file, line, column }) = source(&calls).map(|frame| &frame.location) {
+            let place = (file.clone(), *line, *column);
+            if !self.found.contains(&place) {
+                self.found.push(place);
+            }
+        }
+    }
+
+    /// In the order of the text.
+    pub fn list(&self) -> Vec<SourceLocation> {
+        let mut list: Vec<SourceLocation> = self
+            .found
+            .iter()
+            .map(|(file, line, column)| SourceLocation { file: file.clone(), line: *line, column: *column })
+            .collect();
+        list.sort();
+        list
+    }
 }
 
 /// A violation.
@@ -139,9 +182,13 @@ impl<'a> Findings<'a> {
                 self.count(1)
             }
             Visit::Blocked(execution) => {
-                let threads = 0..execution.graph.threads().len();
-                let reason = |at: usize| execution.block(ThreadId(at as u16));
-                self.seen.bounded |= threads.into_iter().any(|at| reason(at) == Some(BlockReason::Bound));
+                for thread in (0..execution.graph.threads().len()).map(|at| ThreadId(at as u16)) {
+                    match execution.block(thread) {
+                        Some(BlockReason::Bound) => self.seen.loops.add(execution, thread),
+                        Some(BlockReason::Assume) => self.seen.assumptions.add(execution, thread),
+                        _ => {}
+                    }
+                }
                 if let Some(stuck) = execution.stuck() {
                     self.stuck(execution, &stuck)?;
                 }

@@ -2,7 +2,7 @@
 
 use porf::trace::{StackFrame, Trace, TraceEvent};
 use porf::{Answer, Difference, Estimate, Model, Origin, Shown};
-use porf_verdict::{Coverage, Verdict, Violation};
+use porf_verdict::{Coverage, SourceLocation, Verdict, Violation};
 use serde_json::{Value, json};
 
 /// The object that `verify --format json` prints.
@@ -22,8 +22,9 @@ pub fn json(answer: &Answer) -> Value {
         "peak_bytes": answer.peak_bytes,
     });
     match &answer.verdict {
-        Verdict::Safe(Coverage::Bounded { unroll }) => {
-            object["coverage"] = json!({ "kind": "bounded", "unroll": unroll });
+        Verdict::Safe(Coverage::Bounded { unroll, loops }) => {
+            let loops: Value = loops.iter().map(location_json).collect();
+            object["coverage"] = json!({ "kind": "bounded", "unroll": unroll, "loops": loops });
         }
         Verdict::Safe(_) => object["coverage"] = json!({ "kind": "exhaustive" }),
         Verdict::Inconclusive(limit) => object["limit"] = json!(limit.to_string()),
@@ -68,10 +69,12 @@ pub(super) fn violation_json(violation: &Violation) -> Value {
     json!({
         "kind": violation.kind.word(),
         "message": violation.message,
-        "location": violation.location.as_ref().map(|location| {
-            json!({ "file": location.file, "line": location.line, "column": location.column })
-        }),
+        "location": violation.location.as_ref().map(location_json),
     })
+}
+
+fn location_json(location: &SourceLocation) -> Value {
+    json!({ "file": location.file, "line": location.line, "column": location.column })
 }
 
 fn related(shown: &Shown) -> Value {
