@@ -101,20 +101,32 @@ fn small_programs_get_their_right_answers() {
             let mut command = Command::new(PORF);
             command.env("PORF_CC", compiler).args(["cc", "-O1", "-w"]).arg(&source).arg("-o").arg(&program);
             assert!(command.status().expect("porf runs").success(), "{name} does not compile");
-            let executions = row.get("executions").map_or(100, |row| row.as_integer().expect("a number")).to_string();
+            let executions =
+                row.get("executions").map_or(100, |row| row.as_integer().expect("a number")).to_string();
             let cases = match row.get("cases") {
-                Some(_) => String::from_utf8(Command::new(&program).output().expect("it runs").stdout).expect("names"),
+                Some(_) => String::from_utf8(Command::new(&program).output().expect("it runs").stdout)
+                    .expect("names"),
                 None => "-".to_string(),
             };
-            assert!(cases.lines().count() as i64 >= row.get("cases").map_or(1, |row| row.as_integer().unwrap_or(1)));
+            assert!(
+                cases.lines().count() as i64
+                    >= row.get("cases").map_or(1, |row| row.as_integer().unwrap_or(1))
+            );
             for case in cases.lines() {
                 let report = sample(&program, &["--executions", &executions, "--timeout", "3"], &[case]);
-                assert_eq!(report["executions"].to_string(), executions, "{compiler} {name} {case}: {report}");
+                assert_eq!(
+                    report["executions"].to_string(),
+                    executions,
+                    "{compiler} {name} {case}: {report}"
+                );
                 let findings = report["findings"].as_array().expect("findings");
                 match row.get("finds").and_then(|finds| finds.as_str()) {
                     Some(title) => {
                         let all = findings.iter().all(|finding| finding["title"] == title);
-                        assert!(!findings.is_empty() && all, "{compiler} {name} {case}: no {title}: {report}");
+                        assert!(
+                            !findings.is_empty() && all,
+                            "{compiler} {name} {case}: no {title}: {report}"
+                        );
                     }
                     None => assert_eq!(report["verdict"], "safe", "{compiler} {name} {case}: {report}"),
                 }

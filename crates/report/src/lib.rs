@@ -2,5 +2,6 @@
 
 pub mod litmus;
 pub mod names;
+pub mod sample;
 pub mod trace;
 pub mod verify;

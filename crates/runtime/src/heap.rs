@@ -6,8 +6,8 @@
 //! marked freed. All bookkeeping is rolled back with the program.
 
 use crate::call::caller;
-use crate::interpose;
 use crate::finding;
+use crate::interpose;
 use crate::plain;
 use crate::shadow;
 use crate::sys::{self, Global};

@@ -3,9 +3,9 @@
 //! While other threads can run, a thread that would block on a descriptor lets them; only when nobody
 //! else can does the process really wait.
 
-use crate::interpose;
 use crate::call::{CALLER, caller};
 use crate::channel;
+use crate::interpose;
 use crate::library::touch;
 use crate::real;
 use crate::signal::{self, Interrupted};

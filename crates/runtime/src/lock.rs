@@ -1,8 +1,8 @@
 //! Mutexes, reader-writer locks and spin locks, with their timed variants, and C11's `mtx_*`.
 
 use crate::call::caller;
-use crate::interpose;
 use crate::finding;
+use crate::interpose;
 use crate::real;
 use crate::sync::{self, Robust, object, wait_on};
 use crate::time::deadline_of;

@@ -1,9 +1,9 @@
 //! The beginning and the end: initialisation before the program's own, exit, abort, signals, fork.
 
 use crate::call::{self, caller};
-use crate::interpose;
 use crate::fiber;
 use crate::finding;
+use crate::interpose;
 use crate::real;
 use crate::repeat::{self, Mode};
 use crate::shadow;

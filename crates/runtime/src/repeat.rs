@@ -263,7 +263,10 @@ impl Snapshot {
     /// The ranges to copy; `stack` is where the main thread's stack begins to matter.
     fn ranges(stack: usize) -> Vec<(usize, usize)> {
         let mut ranges = Vec::new();
-        for line in read_maps().unwrap_or_else(|| sys::fail("porf: cannot read /proc/self/maps\n")).split(|&byte| byte == b'\n') {
+        for line in read_maps()
+            .unwrap_or_else(|| sys::fail("porf: cannot read /proc/self/maps\n"))
+            .split(|&byte| byte == b'\n')
+        {
             let Some((start, end, writable, shared)) = parse_map(line) else { continue };
             if !writable
                 || shared
@@ -328,8 +331,10 @@ fn read_maps() -> Option<Vec<u8>> {
     let mut text = Vec::new();
     // SAFETY: plain system calls on a buffer of ours.
     unsafe {
-        let file =
-            sys::syscall(libc::SYS_open, [c"/proc/self/maps".as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
+        let file = sys::syscall(
+            libc::SYS_open,
+            [c"/proc/self/maps".as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0],
+        );
         if file < 0 {
             return None;
         }

@@ -4,9 +4,9 @@
 //! sent to a thread waits with the fiber until that one runs and does not block it. The kernel delivers at
 //! any moment; handlers run between two steps ([`deliver`]), as calls of the thread.
 
+use crate::call::caller;
 use crate::interpose;
 use crate::real;
-use crate::call::caller;
 use crate::sys::{self, Global};
 use crate::world::{State, Step, World, block, give_way, is_running, visible, world};
 use libc::{EINVAL, pthread_t, sigset_t, timespec};
@@ -485,7 +485,9 @@ fn note_change() {
 unsafe extern "C" fn set_action(signal: i32, new: *const libc::sigaction, old: *mut libc::sigaction) -> i32 {
     note_change();
     if !(1..=SIGNALS).contains(&signal) {
-        return unsafe { real!(sigaction(s: i32 = signal, n: *const libc::sigaction = new, o: *mut libc::sigaction = old) -> i32) };
+        return unsafe {
+            real!(sigaction(s: i32 = signal, n: *const libc::sigaction = new, o: *mut libc::sigaction = old) -> i32)
+        };
     }
     let before = action(signal);
     // SAFETY: the caller's structures; one kernel thread.

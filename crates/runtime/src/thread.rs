@@ -1,8 +1,8 @@
 //! Threads: creation, end, joining, cancellation, thread-specific data; POSIX and C11.
 
 use crate::call::caller;
-use crate::interpose;
 use crate::fiber;
+use crate::interpose;
 use crate::real;
 use crate::repeat;
 use crate::sys::{self, Global};
@@ -494,7 +494,8 @@ unsafe extern "C" fn get_attributes(thread: pthread_t, attr: *mut libc::pthread_
             return real!(pthread_getattr_np(t: pthread_t = thread, a: *mut libc::pthread_attr_t = attr) -> i32);
         };
         libc::pthread_attr_init(attr);
-        let state = if fiber.detached { libc::PTHREAD_CREATE_DETACHED } else { libc::PTHREAD_CREATE_JOINABLE };
+        let state =
+            if fiber.detached { libc::PTHREAD_CREATE_DETACHED } else { libc::PTHREAD_CREATE_JOINABLE };
         libc::pthread_attr_setdetachstate(attr, state);
         libc::pthread_attr_setstack(attr, fiber.stack as *mut c_void, fiber.stack_size)
     }

@@ -47,7 +47,8 @@ impl Timers {
             let interval = nanoseconds(left.it_interval);
             // The interval, where there is one: what is left of it depends on the time of day.
             let first = if interval > 0 { interval } else { nanoseconds(left.it_value) };
-            let at = if nanoseconds(left.it_value) == 0 { NEVER } else { crate::time::before_threads() + first };
+            let at =
+                if nanoseconds(left.it_value) == 0 { NEVER } else { crate::time::before_threads() + first };
             self.before[kind] = Timer { at, interval };
         }
     }
@@ -94,7 +95,9 @@ fn value(w: &World, kind: usize) -> itimerval {
 
 unsafe extern "C" fn set(kind: i32, new: *const itimerval, old: *mut itimerval) -> i32 {
     if !is_running() {
-        return unsafe { real!(setitimer(k: i32 = kind, n: *const itimerval = new, o: *mut itimerval = old) -> i32) };
+        return unsafe {
+            real!(setitimer(k: i32 = kind, n: *const itimerval = new, o: *mut itimerval = old) -> i32)
+        };
     }
     let Some(kind) = usize::try_from(kind).ok().filter(|kind| *kind < KINDS) else {
         sys::set_errno(libc::EINVAL);

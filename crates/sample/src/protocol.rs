@@ -113,7 +113,7 @@ pub struct Finding {
 #[derive(Clone, Copy)]
 pub struct Stack {
     pub thread: u32,
-    /// [`crate::race::Kind`] as a number for accesses, else 0xff.
+    /// [`crate::race::Kind`] as a number for accesses, else [`NO_ACCESS`].
     pub access: u32,
     pub length: u32,
     pub clock: u32,
@@ -139,6 +139,9 @@ pub mod isolation {
     pub const RESTART: u32 = 3;
 }
 
+/// The stack is not that of an access.
+pub const NO_ACCESS: u32 = 0xff;
+
 pub mod kind {
     pub const RACE: u32 = 1;
     pub const ASSERTION: u32 = 2;
@@ -160,12 +163,57 @@ pub const HANG_SIGNAL: i32 = 63;
 /// The functions of libc whose calls `porf cc` redirects to `__porf_` and the name: the runtime knows what
 /// they access.
 pub const REDIRECTED: &[&str] = &[
-    "strlen", "strnlen", "strcpy", "stpcpy", "strncpy", "strcat", "strncat", "strcmp", "strncmp",
-    "strcasecmp", "strncasecmp", "strchr", "strrchr", "strstr", "strspn", "strcspn", "strpbrk",
-    "strdup", "strndup", "memcmp", "bcmp", "memchr", "memrchr", "memmem", "mempcpy", "bcopy",
-    "bzero", "puts", "fputs", "fwrite", "fread", "fgets", "fopen", "fdopen", "stat", "fstat",
-    "unlink", "access", "getcwd", "realpath", "qsort", "__xpg_strerror_r", "localtime_r",
-    "gmtime_r", "mktime", "setenv", "getenv", "vsnprintf", "vsprintf", "snprintf", "sprintf",
+    "strlen",
+    "strnlen",
+    "strcpy",
+    "stpcpy",
+    "strncpy",
+    "strcat",
+    "strncat",
+    "strcmp",
+    "strncmp",
+    "strcasecmp",
+    "strncasecmp",
+    "strchr",
+    "strrchr",
+    "strstr",
+    "strspn",
+    "strcspn",
+    "strpbrk",
+    "strdup",
+    "strndup",
+    "memcmp",
+    "bcmp",
+    "memchr",
+    "memrchr",
+    "memmem",
+    "mempcpy",
+    "bcopy",
+    "bzero",
+    "puts",
+    "fputs",
+    "fwrite",
+    "fread",
+    "fgets",
+    "fopen",
+    "fdopen",
+    "stat",
+    "fstat",
+    "unlink",
+    "access",
+    "getcwd",
+    "realpath",
+    "qsort",
+    "__xpg_strerror_r",
+    "localtime_r",
+    "gmtime_r",
+    "mktime",
+    "setenv",
+    "getenv",
+    "vsnprintf",
+    "vsprintf",
+    "snprintf",
+    "sprintf",
 ];
 
 /// The seed of the `index`-th execution: the first one's is the seed given, so `--seed` with the seed of

@@ -195,14 +195,22 @@ fn volatile_range(dump: &str) -> Option<String> {
         let is_range = line.contains("__tsan_read_range") || line.contains("__tsan_write_range");
         if is_range && let Some(next) = lines.peek().filter(|next| next.contains("={v}")) {
             let place = next.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
-            return Some(place.map_or("?", |(place, _)| place.split_whitespace().next().unwrap_or("?")).to_string());
+            return Some(
+                place.map_or("?", |(place, _)| place.split_whitespace().next().unwrap_or("?")).to_string(),
+            );
         }
     }
     None
 }
 
 /// clang tells: it compiles the file instead. Without it the user is told.
-fn compile_by_clang(gcc: &OsStr, line: &CommandLine, file: &OsStr, object: &Path, place: &str) -> io::Result<u8> {
+fn compile_by_clang(
+    gcc: &OsStr,
+    line: &CommandLine,
+    file: &OsStr,
+    object: &Path,
+    place: &str,
+) -> io::Result<u8> {
     let name = Path::new(gcc).file_name().unwrap_or(gcc).to_string_lossy().into_owned();
     let clang = OsString::from(if name.contains("++") { "clang++" } else { "clang" });
     let copy = object.with_extension("gcc.o");
@@ -213,7 +221,9 @@ fn compile_by_clang(gcc: &OsStr, line: &CommandLine, file: &OsStr, object: &Path
     command.arg("-c").arg("-o").arg(object);
     let compiled = command.status().is_ok_and(|status| status.success());
     if compiled {
-        eprintln!("porf cc: {place}: gcc does not tell that this access is volatile; clang compiles the file");
+        eprintln!(
+            "porf cc: {place}: gcc does not tell that this access is volatile; clang compiles the file"
+        );
         fs::remove_file(&copy)?;
     } else {
         eprintln!(
@@ -376,10 +386,13 @@ fn compiler(language: Language) -> io::Result<OsString> {
         return Ok(chosen);
     }
     // A compiler on the PATH that called us is not the one to call: the next of its name is.
-    let callers: Vec<PathBuf> = env::var_os(CALLERS).map(|all| env::split_paths(&all).collect()).unwrap_or_default();
+    let callers: Vec<PathBuf> =
+        env::var_os(CALLERS).map(|all| env::split_paths(&all).collect()).unwrap_or_default();
     let path = env::var_os("PATH").unwrap_or_default();
     let found = candidates.iter().find_map(|name| {
-        env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file() && !callers.contains(file))
+        env::split_paths(&path)
+            .map(|directory| directory.join(name))
+            .find(|file| file.is_file() && !callers.contains(file))
     });
     let found = found.ok_or_else(|| io::Error::other("no C compiler found (gcc or clang)"))?;
     if let Ok(all) = env::join_paths(callers.iter().chain([&found])) {
