@@ -80,7 +80,7 @@ enum SchedulerName {
     Random = protocol::scheduler::RANDOM as isize,
     /// Priorities of threads, few weak loads
     Pct = protocol::scheduler::PCT as isize,
-    /// Mostly random, pct in one execution of sixteen
+    /// Mostly random, pct in one execution of thirty-two
     Mixed = protocol::scheduler::MIXED as isize,
 }
 
