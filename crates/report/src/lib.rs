@@ -6,4 +6,5 @@ pub mod litmus;
 pub mod models;
 pub mod prove;
 pub mod replay;
+pub mod sample;
 pub mod verify;

@@ -9,7 +9,7 @@ use crate::call;
 use crate::modules::stable;
 use crate::plain::long_pc;
 use crate::world::{State, World};
-use porf_sample::protocol::{Finding, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, kind};
+use porf_sample::protocol::{Finding, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, NO_ACCESS, kind};
 use porf_sample::race::{Conflict, Kind};
 use std::sync::atomic::Ordering;
 
@@ -67,7 +67,7 @@ pub fn deadlock(w: &mut World) {
     }
     let Some(index) = record(w, kind::DEADLOCK, hash(kind::DEADLOCK, &tops), &message) else { return };
     for &thread in blocked.iter().take(MAX_STACKS) {
-        add_stack(w, index, thread, 0, 0xff);
+        add_stack(w, index, thread, 0, NO_ACCESS);
     }
 }
 
@@ -86,7 +86,7 @@ pub fn livelock(w: &mut World) {
     let message = "threads run, but for a million steps none stores anything";
     let Some(index) = record(w, kind::LIVELOCK, hash(kind::LIVELOCK, &tops), message) else { return };
     for &thread in live.iter().take(MAX_STACKS) {
-        add_stack(w, index, thread, 0, 0xff);
+        add_stack(w, index, thread, 0, NO_ACCESS);
     }
 }
 
@@ -104,7 +104,7 @@ pub fn event(w: &mut World, what: u32, pc: usize, message: &str) {
     let key = if what == kind::ASSERTION { hash_text(message) } else { hash(what, &frames) };
     let Some(index) = record(w, what, key, message) else { return };
     let thread = w.current;
-    add_stack(w, index, thread, pc, 0xff);
+    add_stack(w, index, thread, pc, NO_ACCESS);
 }
 
 /// In an execution run again: is this one of the accesses looked for?

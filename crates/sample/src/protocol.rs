@@ -113,7 +113,7 @@ pub struct Finding {
 #[derive(Clone, Copy)]
 pub struct Stack {
     pub thread: u32,
-    /// [`crate::race::Kind`] as a number for accesses, else 0xff.
+    /// [`crate::race::Kind`] as a number for accesses, else [`NO_ACCESS`].
     pub access: u32,
     pub length: u32,
     pub clock: u32,
@@ -138,6 +138,9 @@ pub mod isolation {
     /// The program is started anew for each.
     pub const RESTART: u32 = 3;
 }
+
+/// The stack is not that of an access.
+pub const NO_ACCESS: u32 = 0xff;
 
 pub mod kind {
     pub const RACE: u32 = 1;

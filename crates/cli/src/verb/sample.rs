@@ -80,7 +80,7 @@ enum SchedulerName {
     Random = protocol::scheduler::RANDOM as isize,
     /// Priorities of threads, few weak loads
     Pct = protocol::scheduler::PCT as isize,
-    /// Mostly random, pct in one execution of sixteen
+    /// Mostly random, pct in one execution of thirty-two
     Mixed = protocol::scheduler::MIXED as isize,
 }
 
@@ -131,10 +131,11 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let interrupted = interrupt::requested();
     let shared = run.channel.shared();
     let summary =
-        report::Summary::new(shared, args.seed, args.executions, start.elapsed(), interrupted, run.status);
+        report::summary(shared, args.seed, args.executions, start.elapsed(), interrupted, run.status);
+    let program: Vec<String> = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match options.format {
-        Format::Json => println!("{}", summary.json(&args.program)),
-        Format::Text => print!("{}", summary.text(&args.program, options.colored())),
+        Format::Json => println!("{}", summary.json(&program)),
+        Format::Text => print!("{}", summary.text(&program, options.colored())),
     }
     if let (Some(path), Some(seed)) = (&args.witness, summary.first_seed()) {
         let witness = args.witness(seed);

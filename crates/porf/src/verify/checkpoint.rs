@@ -22,6 +22,7 @@ pub(super) struct Saved {
     blocked: u64,
     events: u64,
     revisits: u64,
+    pub ended: bool,
     pub loops: Places,
     pub assumptions: Places,
     /// Whether some execution is the one that a litmus test asks for.
@@ -41,6 +42,7 @@ impl Saved {
             blocked: total.blocked,
             events: total.events,
             revisits: total.revisits,
+            ended: seen.ended,
             loops: seen.loops.clone(),
             assumptions: seen.assumptions.clone(),
             answered: seen.answered,

@@ -40,6 +40,8 @@ pub(crate) struct Findings<'a> {
 #[derive(Default)]
 pub(crate) struct Seen {
     pub executions: u64,
+    /// Whether some execution ended the process while other threads waited.
+    pub ended: bool,
     /// The loops that reached the bound.
     pub loops: Places,
     /// The assumptions that did not hold.
@@ -183,6 +185,7 @@ impl<'a> Findings<'a> {
             }
             Visit::Blocked(execution) => {
                 for thread in (0..execution.graph.threads().len()).map(|at| ThreadId(at as u16)) {
+                    self.seen.ended |= execution.state(thread).ends_process();
                     match execution.block(thread) {
                         Some(BlockReason::Bound) => self.seen.loops.add(execution, thread),
                         Some(BlockReason::Assume) => self.seen.assumptions.add(execution, thread),

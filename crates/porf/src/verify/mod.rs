@@ -135,10 +135,12 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         (Some(found), _) => Verdict::Violated(Box::new(found.violation.clone())),
         (None, Some(limit)) => Verdict::Inconclusive(limit),
         // Nothing was run to its end: that says nothing.
-        (None, None) if statistics.executions == 0 => Verdict::Inconclusive(Limit::Incomplete {
-            loops: seen.loops.list(),
-            assumptions: seen.assumptions.list(),
-        }),
+        (None, None) if statistics.executions == 0 && !seen.ended => {
+            Verdict::Inconclusive(Limit::Incomplete {
+                loops: seen.loops.list(),
+                assumptions: seen.assumptions.list(),
+            })
+        }
         (None, None) => Verdict::Safe(match request.unroll {
             Some(unroll) if seen.loops.any => Coverage::Bounded { unroll, loops: seen.loops.list() },
             _ => Coverage::Exhaustive,

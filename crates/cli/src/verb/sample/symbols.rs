@@ -1,15 +1,7 @@
 //! From return addresses to functions, files and lines.
 
+use porf_report::sample::Frame;
 use std::collections::HashMap;
-
-/// One place in the program; several per address where functions were inlined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
-    pub function: String,
-    pub file: Option<String>,
-    pub line: u32,
-    pub column: u32,
-}
 
 /// The object files of the program as they were mapped.
 pub struct Symbols {

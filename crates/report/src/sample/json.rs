@@ -1,0 +1,56 @@
+//! The report as JSON (docs/report-format.md).
+
+use super::{Finding, Frame, Summary};
+use serde_json::{Value, json};
+
+impl Summary {
+    pub fn json(&self, program: &[String]) -> Value {
+        let findings: Vec<Value> =
+            self.findings.iter().map(|finding| finding.json(self.executions)).collect();
+        json!({
+            "schema": 1,
+            "command": "sample",
+            "program": program,
+            "verdict": self.verdict.word(),
+            "coverage": {"kind": "sampled", "executions": self.executions, "seed": self.seed},
+            "executions": self.executions,
+            "asked": self.asked,
+            "violating": self.violating,
+            "distinct": self.distinct,
+            "distinct_is_lower_bound": self.is_lower_bound,
+            "events": self.events,
+            "cut_off": self.cut_off,
+            "threads": self.threads.max(1),
+            "isolation": self.isolation,
+            "peak_stores": self.peak_stores,
+            "snapshot_bytes": self.snapshot_bytes,
+            "peak_memory_bytes": self.peak_memory_bytes,
+            "seconds": self.elapsed.as_secs_f64(),
+            "interrupted": self.interrupted,
+            "findings": findings,
+        })
+    }
+}
+
+impl Finding {
+    fn json(&self, executions: u64) -> Value {
+        let frame = |frame: &Frame| json!({"function": frame.function, "file": frame.file, "line": frame.line, "column": frame.column});
+        let stacks: Vec<Value> = self
+            .stacks
+            .iter()
+            .map(|(title, frames)| json!({"what": title, "frames": frames.iter().map(frame).collect::<Vec<_>>()}))
+            .collect();
+        json!({
+            "kind": self.kind.word(),
+            "title": self.title,
+            "message": self.message,
+            "location": self.location().map(|l| json!({"file": l.file, "line": l.line, "column": l.column})),
+            "count": self.count,
+            "rate": self.count as f64 / executions.max(1) as f64,
+            "first_seed": self.seed,
+            "address": format!("{:#x}", self.address),
+            "size": self.size,
+            "stacks": stacks,
+        })
+    }
+}

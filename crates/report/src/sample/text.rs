@@ -1,0 +1,70 @@
+//! The report as text.
+
+use super::{Frame, Summary, colon};
+use porf_verdict::Verdict;
+use std::fmt::Write;
+
+impl Summary {
+    pub fn text(&self, program: &[String], colored: bool) -> String {
+        let (bold, red, green, dim, end) = if colored {
+            ("\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[0m")
+        } else {
+            ("", "", "", "", "")
+        };
+        let mut out = String::new();
+        let mut line = |text: std::fmt::Arguments| {
+            let _ = writeln!(out, "{text}");
+        };
+        for finding in &self.findings {
+            line(format_args!("{bold}{red}{}{end}{bold}{}{end}", finding.title, colon(&finding.message)));
+            let rate = 100.0 * finding.count as f64 / self.executions.max(1) as f64;
+            line(format_args!(
+                "  in {} of {} executions ({rate:.1} %), first with --seed {}",
+                finding.count, self.executions, finding.seed
+            ));
+            for (title, frames) in &finding.stacks {
+                line(format_args!("  {title}"));
+                for frame in frames {
+                    let place = place(frame).map_or(String::new(), |place| format!(" {dim}{place}{end}"));
+                    line(format_args!("    {}{place}", frame.function));
+                }
+            }
+            line(format_args!(""));
+        }
+        if self.dropped > 0 {
+            line(format_args!("more findings than fit the table were dropped"));
+        }
+        let word = match self.verdict {
+            Verdict::Safe(_) => format!("{green}no finding{end}"),
+            Verdict::Violated(_) => format!("{red}{} finding(s){end}", self.findings.len()),
+            Verdict::Inconclusive(ref limit) => format!("inconclusive: {limit}"),
+        };
+        line(format_args!(
+            "{}: {word} in {} executions ({}{} distinct by reads-from), {} events, {} threads, seed {}, {:.2} s, {}",
+            program[0],
+            self.executions,
+            if self.is_lower_bound { "at least " } else { "" },
+            self.distinct,
+            self.events,
+            self.threads.max(1),
+            self.seed,
+            self.elapsed.as_secs_f64(),
+            self.isolation,
+        ));
+        if self.cut_off > 0 {
+            line(format_args!("{} executions were cut off by --max-events", self.cut_off));
+        }
+        if self.single_threaded {
+            line(format_args!(
+                "the program created no thread: it ran once, unsampled, and ended with {}",
+                self.status
+            ));
+        }
+        out
+    }
+}
+
+fn place(frame: &Frame) -> Option<String> {
+    let file = frame.file.as_ref()?;
+    Some(if frame.line == 0 { file.clone() } else { format!("{file}:{}", frame.line) })
+}
