@@ -110,15 +110,16 @@ fn each<F: FnMut(&str, Range<usize>) -> bool>(mut visit: F) {
         // SAFETY: the loader's description of a file, valid during the call; `visit` is the caller's closure.
         unsafe {
             let info = &*info;
-            let mut range = usize::MAX..0;
+            let (mut first, mut end) = (usize::MAX, 0);
             for header in std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) {
                 if header.p_type == libc::PT_LOAD {
                     let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-                    range = range.start.min(start)..range.end.max(start + header.p_memsz as usize);
+                    first = first.min(start);
+                    end = end.max(start + header.p_memsz as usize);
                 }
             }
             let name = if info.dlpi_name.is_null() { c"" } else { CStr::from_ptr(info.dlpi_name) };
-            c_int::from((*visit.cast::<F>())(name.to_str().unwrap_or(""), range))
+            c_int::from((*visit.cast::<F>())(name.to_str().unwrap_or(""), first..end))
         }
     }
     // SAFETY: calls `one` with the closure, before it returns.

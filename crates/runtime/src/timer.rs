@@ -130,7 +130,7 @@ unsafe extern "C" fn alarm_after(seconds: u32) -> u32 {
     let new = itimerval { it_interval: zero(), it_value: timeval { tv_sec: i64::from(seconds), tv_usec: 0 } };
     let mut old = itimerval { it_interval: zero(), it_value: zero() };
     // SAFETY: locals.
-    unsafe { set(libc::ITIMER_REAL as i32, &new, &mut old) };
+    unsafe { set(libc::ITIMER_REAL, &new, &mut old) };
     let left = nanoseconds(old.it_value);
     left.div_ceil(1_000_000_000) as u32
 }
