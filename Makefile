@@ -12,8 +12,14 @@ setup:
 build: setup
 	$(CARGO) build --release -p porf-cli
 
-install: setup
+# Nothing but Porf, its manual pages and its completions.
+PREFIX ?= $(HOME)/.local
+install:
 	$(CARGO) install --path crates/cli --locked
+	porf man $(PREFIX)/share/man/man1
+	mkdir -p $(PREFIX)/share/bash-completion/completions $(PREFIX)/share/zsh/site-functions
+	porf completions bash > $(PREFIX)/share/bash-completion/completions/porf
+	porf completions zsh > $(PREFIX)/share/zsh/site-functions/_porf
 
 demo: build
 	@scripts/demo.sh

@@ -1,16 +1,20 @@
-//! Ctrl-C: the first asks a verb to end and say what it has; the second ends it at once.
+//! Ctrl-C and SIGTERM: the first asks a verb to end and say what it has; the second ends it at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+const SIGNALS: [libc::c_int; 2] = [libc::SIGINT, libc::SIGTERM];
+
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first Ctrl-C only asks.
+/// From now on the first of these signals only asks.
 pub fn watch() {
-    // SAFETY: a handler that sets a flag and a signal's disposition, both of which a handler may do.
-    unsafe { libc::signal(libc::SIGINT, handler as *const () as usize) };
+    for signal in SIGNALS {
+        // SAFETY: a handler that sets a flag and a signal's disposition, both of which a handler may do.
+        unsafe { libc::signal(signal, handler as *const () as usize) };
+    }
 }
 
-/// What the first Ctrl-C sets, for those who look at it themselves.
+/// What the first signal sets, for those who look at it themselves.
 pub fn flag() -> &'static AtomicBool {
     &INTERRUPTED
 }
@@ -22,6 +26,8 @@ pub fn requested() -> bool {
 
 extern "C" fn handler(_: i32) {
     INTERRUPTED.store(true, Ordering::Relaxed);
-    // SAFETY: as above.
-    unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+    for signal in SIGNALS {
+        // SAFETY: as above.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
 }

@@ -43,6 +43,7 @@ enum Verb {
     Models(verb::models::Args),
     /// Print a completion script for a shell
     Completions(verb::completions::Args),
+    Man(verb::man::Args),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Verb::Cxx(args) => verb::cc::run(&args, verb::cc::Language::Cxx),
         Verb::Models(args) => verb::models::run(&args, &cli.options),
         Verb::Completions(args) => verb::completions::run(&args),
+        Verb::Man(args) => verb::man::run(&args),
     }
 }
 

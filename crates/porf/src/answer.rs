@@ -6,7 +6,7 @@ use crate::trace::{StackFrame, Trace};
 use porf_event::EventId;
 use porf_ir::Split;
 use porf_model::{Equivalence, Model};
-use porf_verdict::Verdict;
+use porf_verdict::{Checks, Verdict};
 
 /// Everything that is known when a verification ends.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Answer {
     pub model: Model,
     /// When two executions counted as the same.
     pub equivalence: Equivalence,
+    /// The kinds of violations that were looked for.
+    pub checks: Checks,
     /// The answer itself.
     pub verdict: Verdict,
     /// Complete executions.

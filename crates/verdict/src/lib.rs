@@ -114,7 +114,7 @@ pub enum ViolationKind {
     Assertion,
     /// Two conflicting accesses, at least one of them not atomic, are not ordered.
     Race,
-    /// An access to memory that it must not touch, or a leak.
+    /// An access to memory that it must not touch.
     Memory,
     /// No thread can continue.
     Deadlock,
@@ -126,6 +126,8 @@ pub enum ViolationKind {
     Trap,
     /// The program aborts itself.
     Panic,
+    /// Memory is never freed.
+    Leak,
     /// An unsafe state of a parameterised system is reachable.
     Unsafe,
 }
@@ -171,7 +173,55 @@ impl Limit {
     }
 }
 
+/// Kinds of violations to look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks(u16);
+
+impl Checks {
+    /// Every kind.
+    pub const ALL: Checks = Checks(u16::MAX);
+
+    /// None of the kinds.
+    pub const NONE: Checks = Checks(0);
+
+    /// These and one more.
+    pub const fn with(self, kind: ViolationKind) -> Checks {
+        Checks(self.0 | 1 << kind as u16)
+    }
+
+    /// These without one.
+    pub const fn without(self, kind: ViolationKind) -> Checks {
+        Checks(self.0 & !(1 << kind as u16))
+    }
+
+    /// Whether a kind is looked for.
+    pub const fn has(self, kind: ViolationKind) -> bool {
+        self.0 & (1 << kind as u16) != 0
+    }
+}
+
+impl Default for Checks {
+    /// All but leaks.
+    fn default() -> Checks {
+        Checks::ALL.without(ViolationKind::Leak)
+    }
+}
+
 impl ViolationKind {
+    /// Every kind.
+    pub const ALL: [ViolationKind; 10] = [
+        ViolationKind::Assertion,
+        ViolationKind::Race,
+        ViolationKind::Memory,
+        ViolationKind::Deadlock,
+        ViolationKind::Liveness,
+        ViolationKind::Lock,
+        ViolationKind::Trap,
+        ViolationKind::Panic,
+        ViolationKind::Leak,
+        ViolationKind::Unsafe,
+    ];
+
     /// The word used in text and JSON.
     pub fn word(self) -> &'static str {
         match self {
@@ -183,6 +233,7 @@ impl ViolationKind {
             ViolationKind::Lock => "lock",
             ViolationKind::Trap => "trap",
             ViolationKind::Panic => "panic",
+            ViolationKind::Leak => "leak",
             ViolationKind::Unsafe => "unsafe",
         }
     }

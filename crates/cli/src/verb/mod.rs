@@ -3,6 +3,7 @@
 pub mod cc;
 pub mod completions;
 pub mod litmus;
+pub mod man;
 pub mod models;
 pub mod prove;
 pub mod replay;

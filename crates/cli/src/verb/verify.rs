@@ -7,6 +7,7 @@ use crate::options::{Format, Options};
 use clap::ValueEnum;
 use porf::{Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Model, Request, Schedule};
 use porf_report::verify as render;
+use porf_verdict::{Checks, ViolationKind};
 use progress::Bar;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -56,7 +57,10 @@ pub struct Args {
     /// Go on after the first violation and report the shortest
     #[arg(long)]
     all: bool,
-    /// Memory that is never freed is a violation
+    /// What to look for (default: all of these but leaks)
+    #[arg(long, value_delimiter = ',', value_name = "KIND", value_parser = kind)]
+    check: Vec<ViolationKind>,
+    /// Look for memory that is never freed too
     #[arg(long)]
     leaks: bool,
     /// A weak compare-and-swap may fail for no reason; loops around one need --unroll then
@@ -179,7 +183,7 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
         checkpoint: checkpoint
             .map(|path| Checkpoint { path, interval: Duration::from_secs(args.checkpoint_interval) }),
         all: args.all,
-        leaks: args.leaks,
+        checks: checks(args),
         schedule: match args.schedule {
             ScheduleName::Left => Schedule::LeftToRight,
             ScheduleName::Right => Schedule::RightToLeft,
@@ -190,6 +194,31 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
         progress: if std::io::stderr().is_terminal() { Some(bar) } else { None },
         ..Request::new(args.model.unwrap_or(input.model))
     }
+}
+
+/// What `porf verify` can look for.
+const KINDS: [ViolationKind; 8] = [
+    ViolationKind::Assertion,
+    ViolationKind::Race,
+    ViolationKind::Memory,
+    ViolationKind::Deadlock,
+    ViolationKind::Liveness,
+    ViolationKind::Lock,
+    ViolationKind::Trap,
+    ViolationKind::Leak,
+];
+
+fn kind(word: &str) -> Result<ViolationKind, String> {
+    let known = KINDS.into_iter().find(|kind| kind.word() == word);
+    known.ok_or_else(|| format!("one of {}", KINDS.map(ViolationKind::word).join(", ")))
+}
+
+fn checks(args: &Args) -> Checks {
+    let asked = match args.check.as_slice() {
+        [] => Checks::default(),
+        kinds => kinds.iter().fold(Checks::NONE, |checks, kind| checks.with(*kind)),
+    };
+    if args.leaks { asked.with(ViolationKind::Leak) } else { asked }
 }
 
 impl From<EquivalenceName> for Equivalence {

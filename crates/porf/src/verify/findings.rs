@@ -15,7 +15,7 @@ use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
 use porf_ir::Split;
-use porf_verdict::{Limit, SourceLocation, Violation, ViolationKind};
+use porf_verdict::{Checks, Limit, SourceLocation, Violation, ViolationKind};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ const MORE: u64 = 1000;
 pub(crate) struct Findings<'a> {
     question: Option<&'a Question>,
     all: bool,
-    leaks: bool,
+    checks: Checks,
     watch: Watch<'a>,
     /// What this search saw; begins anew with it.
     pub seen: Seen,
@@ -111,7 +111,7 @@ impl<'a> Findings<'a> {
         Findings {
             question,
             all: request.all,
-            leaks: request.leaks,
+            checks: request.checks,
             watch,
             seen: Seen::default(),
             begun: 0,
@@ -122,7 +122,7 @@ impl<'a> Findings<'a> {
 
     /// Whether every single execution has to be looked at.
     pub fn looks_at_all(&self) -> bool {
-        self.leaks || self.question.is_some() || self.watch.counts_executions()
+        self.checks.has(ViolationKind::Leak) || self.question.is_some() || self.watch.counts_executions()
     }
 
     /// Whether there is nothing more to look for.
@@ -165,11 +165,11 @@ impl<'a> Findings<'a> {
     fn look(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
         match visit {
             Visit::Complete(execution) => {
-                if self.leaks
+                if self.checks.has(ViolationKind::Leak)
                     && let Some(leak) = leak(execution)
                 {
                     let message = "memory that is allocated here is never freed".to_string();
-                    self.event(execution, ViolationKind::Memory, message, leak, None)?;
+                    self.event(execution, ViolationKind::Leak, message, leak, None)?;
                 }
                 if self.question.is_none()
                     && let Some(flag) = execution.flags().first()
@@ -256,7 +256,7 @@ impl<'a> Findings<'a> {
 
     /// More was looked at after a violation: whether that is enough.
     fn go_on(&mut self, looked: u64) -> ControlFlow<()> {
-        self.seen.after += looked;
+        self.seen.after += if self.seen.found.is_some() { looked } else { 0 };
         if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -345,14 +345,14 @@ impl<'a> Findings<'a> {
 
     fn stuck(&mut self, execution: &Execution<'_, '_>, stuck: &Stuck) -> ControlFlow<()> {
         let keep = |_: Ev| true;
-        if !self.is_better(execution, ViolationKind::Deadlock, &keep) {
-            return self.go_on(1);
-        }
         let loops = stuck.threads.iter().all(|(_, waiting, _)| *waiting != Waiting::Lock);
         let (kind, message) = match loops {
             true => (ViolationKind::Liveness, "a loop that waits for another thread never ends"),
             false => (ViolationKind::Deadlock, "deadlock: no thread can go on"),
         };
+        if !self.is_better(execution, kind, &keep) {
+            return self.go_on(1);
+        }
         let trace = Trace::of(execution.program(), execution.graph, &keep);
         let mut places = Vec::new();
         for (thread, waiting, _) in &stuck.threads {
@@ -378,13 +378,16 @@ impl<'a> Findings<'a> {
         self.go_on(1)
     }
 
-    /// Whether these events of an execution show a violation better than the one that is known.
+    /// Whether a violation is looked for, and these events show it better than the one that is known.
     fn is_better(
         &self,
         execution: &Execution<'_, '_>,
         kind: ViolationKind,
         keep: &dyn Fn(Ev) -> bool,
     ) -> bool {
+        if !self.checks.has(kind) {
+            return false;
+        }
         let Some(Found { violation, shown: Some(shown) }) = &self.seen.found else { return true };
         let waits = |kind| matches!(kind, ViolationKind::Deadlock | ViolationKind::Liveness);
         let known = (waits(violation.kind), (shown.trace.threads.len(), shown.trace.events.len()));

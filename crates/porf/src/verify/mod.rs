@@ -18,7 +18,7 @@ use findings::{Findings, Seen};
 use porf_explore::{Error as ExploreError, Schedule, Statistics, Visit, explore};
 use porf_ir::Program;
 use porf_model::{Equivalence, Model};
-use porf_verdict::{Coverage, Limit, Verdict};
+use porf_verdict::{Checks, Coverage, Limit, Verdict};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -40,8 +40,8 @@ pub struct Request<'a> {
     pub checkpoint: Option<Checkpoint<'a>>,
     /// Go on after the first violation and report the smallest.
     pub all: bool,
-    /// Whether memory that is never freed is a violation.
-    pub leaks: bool,
+    /// The kinds of violations to look for.
+    pub checks: Checks,
     /// Which thread moves first where several can.
     pub schedule: Schedule,
     /// Up to rf with seq_cst: how hard to look for an order of the writes.
@@ -81,7 +81,7 @@ impl Request<'_> {
             budget: Budget::default(),
             checkpoint: None,
             all: false,
-            leaks: false,
+            checks: Checks::default(),
             schedule: Schedule::default(),
             branches: None,
             interrupt: None,
@@ -151,6 +151,7 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         cuts: seen.cuts,
         model: request.model,
         equivalence,
+        checks: request.checks,
         verdict,
         executions: statistics.executions,
         blocked: statistics.blocked,

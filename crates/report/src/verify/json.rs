@@ -2,11 +2,17 @@
 
 use porf::trace::{StackFrame, Trace, TraceEvent};
 use porf::{Answer, Difference, Estimate, Model, Origin, Shown};
-use porf_verdict::{Coverage, SourceLocation, Verdict, Violation};
+use porf_verdict::{Coverage, SourceLocation, Verdict, Violation, ViolationKind};
 use serde_json::{Value, json};
 
 /// The object that `verify --format json` prints.
 pub fn json(answer: &Answer) -> Value {
+    let checked: Vec<&str> = ViolationKind::ALL
+        .into_iter()
+        .filter(|kind| !matches!(kind, ViolationKind::Panic | ViolationKind::Unsafe))
+        .filter(|kind| answer.checks.has(*kind))
+        .map(ViolationKind::word)
+        .collect();
     let mut object = json!({
         "schema": 1,
         "command": "verify",
@@ -14,6 +20,7 @@ pub fn json(answer: &Answer) -> Value {
         "files": answer.origin.files,
         "model": answer.model.name(),
         "equivalence": answer.equivalence.to_string(),
+        "checked": checked,
         "verdict": answer.verdict.word(),
         "executions": answer.executions,
         "blocked": answer.blocked,

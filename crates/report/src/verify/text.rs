@@ -6,7 +6,7 @@ use porf::names::is_library;
 use porf::trace::{StackFrame, Trace, TraceEvent};
 use porf::{Answer, Difference, Estimate, Model, Related, Shown, source};
 use porf_event::{EventId, ThreadId};
-use porf_verdict::{Verdict, Violation};
+use porf_verdict::{Checks, Verdict, Violation, ViolationKind};
 use std::fmt::{self, Write};
 
 /// The whole answer. `read` gives the text of a source file.
@@ -19,7 +19,8 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
                 Some(_) => "; data races are not looked for",
                 None => "",
             };
-            let _ = writeln!(out, "safe under {}: {coverage}{races}", answer.model);
+            let _ =
+                writeln!(out, "safe under {}: {coverage}{races}{}", answer.model, looked_for(answer.checks));
         }
         Verdict::Inconclusive(limit) => {
             let _ = writeln!(out, "inconclusive under {}: {limit}", answer.model);
@@ -47,6 +48,16 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
         answer.seconds.explore
     );
     out
+}
+
+/// What was looked for, if the user did not leave that to Porf.
+fn looked_for(checks: Checks) -> String {
+    if checks == Checks::default() || checks == Checks::ALL {
+        return String::new();
+    }
+    let kinds: Vec<&str> =
+        ViolationKind::ALL.into_iter().filter(|kind| checks.has(*kind)).map(ViolationKind::word).collect();
+    format!("; looked for: {}", kinds.join(", "))
 }
 
 /// What `verify --against` prints.
