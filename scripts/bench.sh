@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Times, for people to read; no test depends on them. Ratios are against figures measured elsewhere on the
+# Prints times for people to read; no test depends on them. Ratios compare with figures measured elsewhere on the
 # same kind of machine: read them as orders of magnitude.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the tests and the demo use and this machine lacks: a C and C++ compiler with clang
-# beside it, z3 and cvc5, which check the prover's certificates, and the build tools whose projects the compiler
-# wrappers are tested on. Quiet when there is nothing to do.
+# Installs what the tests and the demo need, if the machine lacks it: a C and C++ compiler and clang, z3 and
+# cvc5 to check the prover's certificates, and the build tools that the compiler wrappers are tested with. Prints
+# nothing if there is nothing to do.
 set -euo pipefail
 
 missing=()
@@ -14,7 +14,7 @@ need cvc5 cvc5
 need make make
 need cmake cmake
 need autoconf autoconf
-# The newest clang beside the distribution's own, where there is one to install.
+# The newest clang beside the distribution's own, if there is one to install.
 if ! command -v clang-22 >/dev/null 2>&1 && apt-cache show clang-22 >/dev/null 2>&1; then
     missing+=(clang-22)
 fi

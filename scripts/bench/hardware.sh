@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The C programs under imm, beside rc11 and beside GenMC --imm: what does it cost to track dependencies and to look
-# for load buffering? CPU seconds of the exploration only, best of three. GenMC's figures are those of version 0.11
-# beside the repository, if they are there; its programs are not the same text, so the time per execution is compared.
+# The C programs under imm, compared with rc11 and with GenMC --imm: what do tracking dependencies and looking for
+# load buffering cost? CPU seconds of the exploration only, best of three. GenMC's figures (version 0.11) are taken
+# from beside the repository, if they are there. Its programs are not the same text, so times per execution are
+# compared.
 . "$(dirname "$0")/ours.bash"
 
 genmcs() {
@@ -17,7 +18,7 @@ while IFS='|' read -r file flags family size; do
     read -r executions blocked seconds <<<"$(ours imm "$file" "$flags")"
     read -r theirs their_seconds <<<"$(genmcs "$family" "$size")" || true
     awk -v f="$file" -v g="$flags" -v n="$executions" -v b="$blocked" -v r="$base" -v s="$seconds" -v m="${theirs:-0}" -v t="${their_seconds:-0}" 'BEGIN {
-        # Times below the resolution of the figures say nothing.
+        # Times below the resolution of the figures mean nothing.
         their = m > 0 && t >= 0.02 ? t / m * 1e6 : 0
         printf "%-21s %-42s %9d %9d %9.4f %9.4f %9.2f", f, g, n, b, r, s, s / r
         if (their > 0) printf " %9.1f %7.1f\n", their, their / (s / n * 1e6); else print "         -       -"

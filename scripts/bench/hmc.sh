@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The programs of the tables of the HMC paper (Kokologiannakis and Vafeiadis, ASPLOS 2020) under rc11, imm and armv8.
-# The programs are written anew from the paper's description, so its column (seconds on its authors' machine) and
-# ours are not about the same text. Some run for a minute.
+# The programs are written anew from the paper's description, so the paper's column (seconds on its authors' machine)
+# and ours are not about the same text. Some programs run for a minute.
 . "$(dirname "$0")/ours.bash"
 
 echo "== the tables of the HMC paper (CPU seconds of the exploration)"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Exploration of the C programs under rc11: executions, CPU time, and GenMC's time for a program of the same
-# family beside it: measured now if there is a `genmc` on the PATH, else from the figures of GenMC 0.11 beside
-# the repository if they are there. CPU seconds of the exploration only, best of three; GenMC's programs are
-# not the same text, so the time per execution (GenMC's includes blocked ones, as ours does) is compared.
+# family. GenMC is measured now if `genmc` is on the PATH. Otherwise its figures (version 0.11) are taken from
+# beside the repository, if they are there. CPU seconds of the exploration only, best of three. GenMC's programs
+# are not the same text, so times per execution are compared; both include blocked executions.
 . "$(dirname "$0")/ours.bash"
 
 # "executions seconds" of GenMC.
@@ -24,7 +24,7 @@ while IFS='|' read -r file flags family size; do
     read -r theirs their_seconds <<<"$(genmcs "$file" "$flags" "$family" "$size")" || true
     awk -v f="$file" -v g="$flags" -v n="$executions" -v b="$blocked" -v s="$seconds" -v m="${theirs:-0}" -v t="${their_seconds:-0}" 'BEGIN {
         us = s / n * 1e6
-        # Times below the resolution of the figures say nothing.
+        # Times below the resolution of the figures mean nothing.
         their = m > 0 && t >= 0.02 ? t / m * 1e6 : 0
         printf "%-21s %-42s %9d %9d %10.4f %9.3f", f, g, n, b, s, us
         if (their > 0) printf " %9.1f %7.1f\n", their, their / us; else print "         -       -"

@@ -1,6 +1,6 @@
-//! The files that models include, in our own words, and the models that ship with Porf.
+//! The files that models include, written anew, and the models that ship with Porf.
 
-/// Included files of these names always are the built-in ones.
+/// Included files with these names are always the built-in ones.
 pub const PINNED: &[&str] = &["lock.cat", "aarch64deps.cat", "stdlib.cat", "cross.cat"];
 
 /// The built-in file of that name.

@@ -1,4 +1,4 @@
-//! Evaluating on the sets and relations of one execution: what could not be compiled.
+//! Evaluates what could not be compiled, on the sets and relations of one execution.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
     value::{Env, Eval, Orders, Primitive, Value, error},
 };
 
-/// The execution at hand.
+/// The current execution.
 pub struct Data<'m> {
     pub slots: &'m Slots,
     /// The nodes of base names.
@@ -237,7 +237,7 @@ impl Interp<'_, '_> {
 }
 
 /// Rounds after which a recursive definition of `variables` sets and relations over `len` events counts as divergent.
-/// One that only grows gains a pair in each round but the last.
+/// A definition that only grows gains a pair in each round except the last.
 pub fn max_rounds(variables: usize, len: usize) -> usize {
     variables * (len * len + 1) + 1
 }

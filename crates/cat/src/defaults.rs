@@ -1,6 +1,6 @@
-//! What the base names mean that an execution does not define.
+//! The meaning of base names that an execution does not define.
 
-/// Names with a definition in terms of others.
+/// Names that are defined by other names.
 pub const DEFINED: &[(&str, &str)] = &[
     ("M", "R | W"),
     ("FW", "W \\ domain(co)"),

@@ -5,8 +5,11 @@ use std::{fmt, sync::Arc};
 /// A place in a source file. Lines and columns count from one; columns count characters.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Span {
+    /// The file as messages name it.
     pub file: Arc<str>,
+    /// From 1.
     pub line: u32,
+    /// From 1, in characters.
     pub column: u32,
 }
 
@@ -19,14 +22,20 @@ impl fmt::Debug for Span {
 /// The user's model is wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
+    /// The file as messages name it.
     pub file: String,
+    /// From 1.
     pub line: u32,
+    /// From 1, in characters.
     pub column: u32,
+    /// What is wrong.
     pub message: String,
+    /// What to do about it.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
+    /// Something is wrong at a place.
     pub fn new(span: &Span, message: impl Into<String>) -> Self {
         Self {
             file: span.file.to_string(),
@@ -37,6 +46,7 @@ impl Diagnostic {
         }
     }
 
+    /// Adds advice.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

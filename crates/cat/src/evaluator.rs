@@ -1,8 +1,8 @@
 //! Evaluating a model on executions.
 //!
-//! Bind an event structure once, then give rf and co as often as there are; each call computes what changed.
-//! Nothing is allocated once the buffers have grown to the size of the structure, except where a model looks into
-//! sets (`Step::Node` of a dynamic node) and in explanations.
+//! Bind an event structure once, then give every rf and co. Each call computes only what changed. Nothing is
+//! allocated once the buffers have grown to the size of the structure, except where a model looks into sets
+//! (`Step::Node` of a dynamic node) and in explanations.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     concrete::{Data, max_rounds},
     diagnostic::Diagnostic,
     interp::{Interp, Mode},
-    model::Model,
+    model::CatModel,
     node::{Kind, NodeId, Op},
     program::{Program, Step},
     slots::{Slot, Slots},
@@ -23,7 +23,7 @@ use crate::{
 
 /// A model at work on one event structure after another.
 pub struct Evaluator<'m> {
-    model: &'m Model,
+    model: &'m CatModel,
     program: Option<Arc<Program>>,
     slots: Slots,
     rf: Option<NodeId>,
@@ -47,6 +47,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether the model allows the execution.
     pub fn is_consistent(&self) -> bool {
         self.consistent > 0
     }
@@ -57,15 +58,17 @@ impl Outcome {
 pub struct Violation {
     /// The name of the axiom, or its place.
     pub axiom: String,
+    /// What the axiom asks for.
     pub property: Property,
     /// The cycle of an acyclicity or irreflexivity axiom.
     pub cycle: Option<Cycle>,
-    /// Pairs that should not be there, for an emptiness axiom.
+    /// The pairs that an emptiness axiom forbids.
     pub pairs: Vec<(usize, usize)>,
 }
 
 impl<'m> Evaluator<'m> {
-    pub fn new(model: &'m Model) -> Self {
+    /// An evaluator that is not bound to an event structure yet.
+    pub fn new(model: &'m CatModel) -> Self {
         Self {
             model,
             program: None,
@@ -77,11 +80,12 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    pub fn model(&self) -> &'m Model {
+    /// The model that it evaluates.
+    pub fn model(&self) -> &'m CatModel {
         self.model
     }
 
-    /// Takes the fixed part of an execution. False if it is inconsistent whatever rf and co are.
+    /// Takes the fixed part of an execution. Returns false if it is inconsistent for every rf and co.
     pub fn bind(&mut self, structure: &dyn Structure) -> Result<bool, Diagnostic> {
         let same = self.program.as_ref().is_some_and(|program| program.fits(structure));
         if !same {
@@ -115,7 +119,7 @@ impl<'m> Evaluator<'m> {
         self.program().depends_on_co()
     }
 
-    /// Takes rf. False if the execution is inconsistent whatever co is.
+    /// Takes rf. Returns false if the execution is inconsistent for every co.
     pub fn set_rf(&mut self, rf: &Relation) -> Result<bool, Diagnostic> {
         let program = self.program();
         if let Some(id) = self.rf {
@@ -135,7 +139,7 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// Is the execution consistent?
+    /// Checks the execution: is it consistent, and which flags does it raise?
     pub fn check(&mut self) -> Result<Outcome, Diagnostic> {
         let program = self.program();
         self.failed[2] = match self.failed[1] {
@@ -271,7 +275,7 @@ impl<'m> Evaluator<'m> {
         Ok(())
     }
 
-    /// Runs steps up to the first failing test, and says which that was.
+    /// Runs steps up to the first failing test, and returns that test.
     fn run(&mut self, program: &Program, steps: &[Step]) -> Result<Option<usize>, Diagnostic> {
         for step in steps {
             if let Some(failed) = self.step(program, step)? {
@@ -311,7 +315,7 @@ impl<'m> Evaluator<'m> {
         holds != test.negated
     }
 
-    /// Rounds of a recursive definition, from the empty relations up.
+    /// Iterates a recursive definition, starting from empty relations.
     fn fix(&mut self, program: &Program, fix: usize, body: &[Step]) -> Result<Option<usize>, Diagnostic> {
         let definition = &program.fixes[fix];
         for &var in &definition.vars {

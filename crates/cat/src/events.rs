@@ -4,11 +4,14 @@ use crate::{Kind, Structure};
 use porf_event::{Dependencies, Dialect, EventId, Label, Location, RmwKind, ThreadId, Value, tags};
 use porf_relation::{EventSet, Relation};
 
-/// One event, as [`EventStructure`] wants it. Initial writes are `Write`s of [`ThreadId::INIT`].
+/// One event, in the form that [`EventStructure`] takes. Initial writes are `Write`s of [`ThreadId::INIT`].
 #[derive(Clone, Copy, Debug)]
 pub struct EventView<'a> {
+    /// Its thread and its position there.
     pub id: EventId,
+    /// What it does.
     pub label: &'a Label,
+    /// What it depends on, if that is known.
     pub dependencies: Option<&'a Dependencies>,
 }
 
@@ -17,7 +20,7 @@ pub struct EventView<'a> {
 pub struct EventStructure {
     len: usize,
     sets: Vec<(&'static str, EventSet)>,
-    /// By thread; initial writes are together in one of their own.
+    /// By thread; the initial writes form a thread of their own.
     threads: Vec<EventSet>,
     /// By location.
     cells: Vec<EventSet>,
@@ -25,7 +28,7 @@ pub struct EventStructure {
     addr: Relation,
     data: Relation,
     ctrl: Relation,
-    /// As `addr`, `data` and `ctrl`, with what only was picked by a condition (Arm).
+    /// As `addr`, `data` and `ctrl`, including dependencies through a value that a condition picked (Arm).
     pick_addr: Relation,
     pick_data: Relation,
     pick_ctrl: Relation,
@@ -37,7 +40,7 @@ pub struct EventStructure {
 }
 
 impl EventStructure {
-    /// The events of one thread stand in program order; `rmw` pairs reads with their writes.
+    /// The events of one thread must be in program order; `rmw` pairs reads with their writes.
     pub fn new(dialect: Dialect, events: &[EventView<'_>], rmw: &[(usize, usize)]) -> EventStructure {
         let len = events.len();
         let empty = Relation::empty(len);
@@ -93,8 +96,8 @@ impl EventStructure {
         structure
     }
 
-    /// Puts `first`, and what is before it, before `second`, and what is after it, in po: threads that
-    /// others create and join.
+    /// Extends po across threads that others create and join: `first` and everything before it come
+    /// before `second` and everything after it.
     pub fn order(&mut self, first: usize, second: usize) {
         let before: Vec<usize> =
             (0..self.len).filter(|&e| e == first || self.po.contains(e, first)).collect();

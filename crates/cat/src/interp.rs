@@ -1,8 +1,8 @@
 //! The meaning of expressions.
 //!
-//! One interpreter serves two masters. While a model is compiled, sets and relations are nodes of the compiled
-//! graph (`symbolic.rs`) and functions, tuples, tags and the like are worked out for good. While an execution is
-//! evaluated, what could not be compiled, because it looks into sets, is run on the sets themselves
+//! One interpreter has two uses. While a model is compiled, sets and relations are nodes of the compiled graph
+//! (`symbolic.rs`), and functions, tuples, tags and the like are worked out completely. While an execution is
+//! evaluated, the interpreter runs what could not be compiled, because it looks into sets, on the sets themselves
 //! (`concrete.rs`).
 
 use std::{collections::HashMap, sync::Arc};
@@ -35,7 +35,7 @@ pub struct Context {
     pub variants: Vec<String>,
 }
 
-/// Applications nested deeper than this are taken for a runaway recursion.
+/// Applications nested deeper than this count as a runaway recursion.
 const MAX_DEPTH: usize = 600;
 
 impl<'a, 'm> Interp<'a, 'm> {
@@ -120,11 +120,11 @@ impl<'a, 'm> Interp<'a, 'm> {
         }
     }
 
-    /// The tag that a value is.
+    /// The value as a tag.
     pub fn tag_of(&mut self, value: Value, span: &Span) -> Eval<Name> {
         match self.inspect(value)? {
             Value::Tag(_, tag) => Ok(tag),
-            other => error(span, format!("a tag is matched here, found {}", other.describe())),
+            other => error(span, format!("a tag is wanted here, found {}", other.describe())),
         }
     }
 
@@ -217,13 +217,13 @@ impl<'a, 'm> Interp<'a, 'm> {
         }
     }
 
-    /// `let a = … and b = …`: all in the environment outside.
+    /// `let a = … and b = …`: each is evaluated in the environment outside.
     pub fn bind_all(&mut self, env: &Env, bindings: &[Binding]) -> Eval<Env> {
         let mut inner = env.clone();
         for binding in bindings {
             let value = self.eval_binding(env, binding)?;
             inner = match value {
-                // A definition that is wrong, or that must wait, is so for each name it binds.
+                // A definition that is wrong, or that must wait, is wrong or waits for each name it binds.
                 Value::Failed(_) => {
                     binding.pattern.names().fold(inner, |env, name| env.with(name.clone(), value.clone()))
                 }

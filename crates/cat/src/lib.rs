@@ -1,15 +1,18 @@
 //! The cat language: memory models as texts, compiled and evaluated over bit matrices.
 //!
 //! Source: Alglave, Cousot, Maranget, "Syntax and semantics of the weak consistency model specification language
-//! cat", 2016, and the models that come with herd7, which this crate reads. `docs/cat.md` lists what is supported
-//! and where we differ.
+//! cat", 2016, and the models that come with herd7, which this crate can read. `docs/cat.md` lists what is supported
+//! and where it differs from herd.
 //!
-//! A [`Model`] is read and parsed once. An [`Evaluator`] binds the fixed part of an execution (a [`Structure`]),
+//! A [`CatModel`] is read and parsed once. An [`Evaluator`] binds the fixed part of an execution (a [`Structure`]),
 //! then takes rf and co and answers whether the execution is consistent, which flags it raises and, if it is
 //! forbidden, by which axiom and which cycle.
 //!
 //! Cost: what depends on po, dependencies and sets is computed once per structure, what depends on rf once per rf,
-//! the rest once per co; each operation is that of `porf-relation`.
+//! the rest once per co. Each operation costs what it costs in `porf-relation`.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod ast;
 mod builtin;
@@ -21,7 +24,6 @@ mod events;
 mod interp;
 mod lexer;
 mod model;
-mod models;
 mod node;
 mod ops;
 mod parser;
@@ -36,8 +38,8 @@ mod value;
 pub use diagnostic::{Diagnostic, Span};
 pub use evaluator::{Evaluator, Outcome, Violation};
 pub use events::{EventStructure, EventView};
-pub use model::Model;
-pub use models::{Entry, models};
+pub use model::CatModel;
 pub use node::Kind;
 pub use parser::{parse, parse_expression};
+pub use porf_model::Model;
 pub use structure::Structure;

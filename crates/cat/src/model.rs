@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
+use porf_model::Model;
 use porf_relation::{EventSet, Relation};
 
 use crate::{
@@ -21,9 +22,10 @@ use crate::{
 };
 
 /// A parsed model with all that it includes.
-pub struct Model {
+pub struct CatModel {
     name: String,
-    builtin: bool,
+    /// Which of Porf's own models it is, if it is one.
+    shipped: Option<Model>,
     title: String,
     main: Arc<File>,
     /// A bell file beside the model, run before it.
@@ -32,12 +34,12 @@ pub struct Model {
     files: HashMap<String, Arc<File>>,
     names: HashSet<Name>,
     variants: Vec<String>,
-    /// Compiled for the sets of names that executions so far defined.
+    /// Compiled forms, one for each set of names that executions have defined so far.
     programs: Mutex<Vec<Arc<Program>>>,
     facts: OnceLock<Facts>,
 }
 
-/// What is known of a model without an execution at hand.
+/// What is known of a model without an execution.
 #[derive(Clone, Copy, Default)]
 struct Facts {
     coherence: bool,
@@ -48,12 +50,12 @@ struct Facts {
     chooses: bool,
 }
 
-impl Model {
-    /// Reads a model from a file. Files it includes are looked for beside it, then among the built-in ones.
+impl CatModel {
+    /// Reads a model from a file. Included files are looked for beside it, then among the built-in ones.
     ///
-    /// `lock.cat` and `aarch64deps.cat` always are the built-in ones: they fit the executions that are
-    /// enumerated here, in which locks are ordinary events and dependencies are given. See docs/cat.md.
-    pub fn load(path: &Path) -> Result<Model, Diagnostic> {
+    /// `lock.cat` and `aarch64deps.cat` are always the built-in ones. They fit the executions that Porf
+    /// enumerates, in which locks are ordinary events and dependencies are given. See docs/cat.md.
+    pub fn load(path: &Path) -> Result<CatModel, Diagnostic> {
         let source = fs::read_to_string(path).map_err(|error| missing(path, &error.to_string()))?;
         let name =
             path.file_stem().map_or_else(|| "model".into(), |stem| stem.to_string_lossy().into_owned());
@@ -65,26 +67,27 @@ impl Model {
         } else {
             None
         };
-        Model::assemble(&name, &path.display().to_string(), &source, bell, Some(directory))
+        CatModel::assemble(&name, &path.display().to_string(), &source, bell, Some(directory))
     }
 
     /// Parses a model from text; it can include built-in files only.
-    pub fn parse(name: &str, source: &str) -> Result<Model, Diagnostic> {
-        Model::assemble(name, &format!("{name}.cat"), source, None, None)
+    pub fn parse(name: &str, source: &str) -> Result<CatModel, Diagnostic> {
+        CatModel::assemble(name, &format!("{name}.cat"), source, None, None)
     }
 
-    /// A model that ships with Porf: see [`crate::models`].
-    pub fn builtin(name: &str) -> Option<Model> {
-        let entry = crate::models().iter().find(|entry| entry.name == name)?;
-        let model = Model::parse(name, entry.source).expect("shipped models are correct: a test parses each");
-        Some(Model { builtin: true, ..model })
+    /// A model that ships with Porf.
+    pub fn shipped(model: Model) -> CatModel {
+        let parsed = CatModel::parse(model.name(), model.entry().cat);
+        let parsed = parsed.expect("shipped models are correct: a test parses each");
+        CatModel { shipped: Some(model), ..parsed }
     }
 
-    /// Whether it ships with Porf.
-    pub fn is_builtin(&self) -> bool {
-        self.builtin
+    /// Which shipped model it is; `None` for a text of the user's.
+    pub fn is_shipped(&self) -> Option<Model> {
+        self.shipped
     }
 
+    /// The name that it was loaded by.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -101,13 +104,13 @@ impl Model {
         self.facts = OnceLock::new();
     }
 
-    /// Whether the model forbids every incoherent execution, one with a cycle in po-loc | rf | co | fr, so that these
-    /// need not be tried. False when that is not plain from the axioms.
+    /// Whether the model forbids every incoherent execution, that is, every cycle in po-loc | rf | co | fr. Such
+    /// executions then need not be tried. False when the axioms do not show it plainly.
     pub fn implies_coherence(&self) -> bool {
         self.facts().coherence
     }
 
-    /// Whether the model forbids rmw & (fre ; coe). False when that is not plain from the axioms.
+    /// Whether the model forbids rmw & (fre ; coe). False when the axioms do not show it plainly.
     pub fn implies_atomicity(&self) -> bool {
         self.facts().atomicity
     }
@@ -117,13 +120,13 @@ impl Model {
         self.facts().dependencies
     }
 
-    /// Whether the model forbids every cycle in po | rf. False when that is not plain from the axioms.
+    /// Whether the model forbids every cycle in po | rf. False when the axioms do not show it plainly.
     pub fn implies_porf_acyclicity(&self) -> bool {
         self.facts().porf
     }
 
-    /// Whether some axiom wants something to be there (`~empty`, `~acyclic`), so that a part of a consistent
-    /// execution need not be consistent.
+    /// Whether some axiom requires something to be there (`~empty`, `~acyclic`). A part of a consistent execution
+    /// then need not be consistent.
     pub fn demands(&self) -> bool {
         self.facts().demands
     }
@@ -143,7 +146,7 @@ impl Model {
                 demands: program.demands(),
                 chooses: program.chooses(),
             },
-            // The error shows again, and is reported, when an execution is bound.
+            // The error comes up again when an execution is bound, and is reported then.
             Err(_) => Facts { dependencies: true, ..Facts::default() },
         })
     }
@@ -165,11 +168,11 @@ impl Model {
         source: &str,
         bell: Option<(String, String)>,
         directory: Option<PathBuf>,
-    ) -> Result<Model, Diagnostic> {
+    ) -> Result<CatModel, Diagnostic> {
         let main = Arc::new(parse(file, source)?);
         let title = main.header.last().cloned().unwrap_or_else(|| name.to_owned());
-        let mut model = Model {
-            builtin: false,
+        let mut model = CatModel {
+            shipped: None,
             name: name.to_owned(),
             title,
             main: main.clone(),
@@ -252,7 +255,7 @@ impl Model {
     }
 }
 
-/// An execution without events in which every name is defined: what a model can ask for.
+/// An execution without events in which every name is defined. It shows what a model asks for.
 struct Nominal;
 
 const BASE_SETS: &[&str] = &["R", "W", "M", "IW"];

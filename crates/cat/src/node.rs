@@ -1,7 +1,8 @@
 //! The compiled form of a model: a graph of operations on sets and relations.
 //!
-//! Equal operations are one node. Unions and compositions are regrouped so that what depends only on the fixed
-//! part of an execution is a node of its own, computed once; then what depends on rf but not on co; then the rest.
+//! Equal operations are one node. Unions and compositions are regrouped by what they depend on: first what depends
+//! only on the fixed part of an execution, which is computed once; then what depends on rf but not on co; then the
+//! rest.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,9 +14,12 @@ use crate::{
 
 pub type NodeId = u32;
 
+/// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// A set of events.
     Set,
+    /// A relation between events.
     Relation,
 }
 
@@ -67,7 +71,7 @@ pub struct Node {
     pub op: Op,
     pub kind: Kind,
     pub mask: Mask,
-    /// The recursive definitions under whose variables the node stands, as bits.
+    /// The recursive definitions whose variables the node depends on, as bits.
     pub fixes: u64,
 }
 
@@ -126,7 +130,7 @@ impl Graph {
         self.node(id).mask
     }
 
-    /// When a node is computed: its stage, and within a stage the loops that it stands in.
+    /// When a node is computed: its stage, and within a stage the loops that it belongs to.
     fn time(&self, id: NodeId) -> (usize, u64) {
         (stage(self.mask(id)), self.node(id).fixes)
     }
@@ -188,7 +192,7 @@ impl Graph {
             1 => return flat[0],
             _ => {}
         }
-        // What is known earlier is united earlier: one group for each time.
+        // Operands that are known at the same time form one group, which is united as soon as it is known.
         flat.sort_by_key(|&id| (self.time(id), id));
         let (mut parts, mut i) = (Vec::new(), 0);
         while i < flat.len() {

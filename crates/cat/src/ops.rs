@@ -39,7 +39,7 @@ impl Interp<'_, '_> {
         }
     }
 
-    /// While an execution is evaluated, a node is what it holds.
+    /// While an execution is evaluated, a node stands for the value that it holds.
     pub fn resolve(&mut self, value: Value) -> Eval {
         match (&self.mode, value) {
             (Mode::Concrete(data), Value::Node(id, _)) => Ok(data.value(id)),
@@ -47,7 +47,7 @@ impl Interp<'_, '_> {
         }
     }
 
-    /// The value, to be looked into.
+    /// The value in a form that can be looked into.
     pub fn inspect(&mut self, value: Value) -> Eval {
         match (&self.mode, &value) {
             (Mode::Symbolic(_), Value::Node(..) | Value::Thunk(_) | Value::Orders(_)) => Err(Stop::NeedsData),
@@ -142,7 +142,7 @@ impl Interp<'_, '_> {
         }
         let mut ids = Vec::new();
         for (value, span) in values {
-            // As in herd, `_` in a composition stands for nothing at all.
+            // As in herd, a composition ignores `_`.
             if !matches!(value, Value::Universe) {
                 ids.push(self.node_of(value, Kind::Relation, span)?);
             }
@@ -303,7 +303,7 @@ impl Interp<'_, '_> {
                 Some((first, rest)) => (first.clone(), Value::set_of(rest.to_vec())),
             },
             tag @ Value::Tag(..) => (tag, Value::Empty),
-            other => return error(span, format!("a set is matched here, found {}", other.describe())),
+            other => return error(span, format!("a set is wanted here, found {}", other.describe())),
         };
         let mut inner = env.clone();
         if let Some(Some(before)) = &arm.before {
@@ -355,7 +355,7 @@ impl Interp<'_, '_> {
                 }
             }
             Primitive::FromTo => {
-                // Fences of the dialects here order everything before with everything after.
+                // Fences of these dialects order everything before them with everything after them.
                 let po = self.base(&"po".into())?.unwrap_or(Value::Empty);
                 let po = self.resolve(po)?;
                 let on = self.unary(Unary::Identity, argument, span)?;
@@ -377,7 +377,7 @@ impl Interp<'_, '_> {
 }
 
 fn mixed<T>(found: &Value, span: &Span) -> Eval<T> {
-    error(span, format!("{} among sets of values", found.describe()))
+    error(span, format!("a set of values is wanted here, found {}", found.describe()))
 }
 
 fn lift_tag(value: Value) -> Value {

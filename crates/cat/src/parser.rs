@@ -506,7 +506,7 @@ impl Parser {
         while self.eat_symbol("\\") {
             length += 1;
             if length > MAX_DEPTH {
-                return Err(Diagnostic::new(&span, "too long a chain of differences"));
+                return Err(Diagnostic::new(&span, "this chain of differences is too long"));
             }
             left = binary(&span, Binary::Difference, left, self.intersection()?);
         }
@@ -577,7 +577,7 @@ impl Parser {
             self.advance();
             length += 1;
             if length > MAX_DEPTH {
-                return Err(Diagnostic::new(&span, "too long a chain of operators"));
+                return Err(Diagnostic::new(&span, "this chain of operators is too long"));
             }
             expr = Expr { span: span.clone(), kind: ExprKind::Unary(op, Arc::new(expr)) };
         }

@@ -12,7 +12,7 @@ use crate::{
     ast::{Name, Require},
     diagnostic::Diagnostic,
     interp::{Context, Interp, Mode},
-    model::Model,
+    model::CatModel,
     node::*,
     statement::Statements,
     structure::Structure,
@@ -51,7 +51,7 @@ pub struct Shown {
 
 impl Program {
     /// Compiles a model for executions that define the names that `structure` defines.
-    pub fn compile(model: &Model, structure: &dyn Structure) -> Result<Program, Diagnostic> {
+    pub fn compile(model: &CatModel, structure: &dyn Structure) -> Result<Program, Diagnostic> {
         let mut builder = Builder::new(structure, model.names());
         let mut context = Context { variants: model.variants().to_vec(), ..Context::default() };
         let mut statements = Statements::new(model);
@@ -106,7 +106,7 @@ fn schedule(builder: Builder<'_>, context: Context, shown: Vec<(Name, NodeId, Ki
         scheduler.late.as_mut().expect("just set").push(Step::Test(index));
     }
     let late = scheduler.late.take().expect("just set");
-    // What is shown is computed on demand, each from what the stages leave.
+    // Shown relations are computed on demand, each from what the stages have computed.
     let (done, fixed) = (scheduler.done.clone(), scheduler.fixed.clone());
     let shown = shown
         .into_iter()
@@ -135,13 +135,13 @@ struct Scheduler<'g> {
     stages: Vec<Vec<Step>>,
     done: Vec<bool>,
     fixed: Vec<bool>,
-    /// Where to put what is not known at binding, when that is not a stage.
+    /// Where to put steps that do not run at binding and belong to no stage.
     late: Option<Vec<Step>>,
 }
 
 impl Scheduler<'_> {
-    /// Schedules a node after what it needs. `body` collects the steps of the loop that we are in; what does not
-    /// depend on the loop was scheduled before it.
+    /// Schedules a node after what it needs. `body` collects the steps of the current loop; what does not depend on
+    /// the loop was scheduled before it.
     fn emit(&mut self, id: NodeId, body: &mut Option<Vec<Step>>) {
         if self.done[id as usize] {
             return;

@@ -1,4 +1,4 @@
-//! Compiling: statements to tests and choices.
+//! Compiles statements to tests and choices.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -6,25 +6,25 @@ use crate::{
     ast::*,
     diagnostic::{Diagnostic, Span},
     interp::{Interp, Mode},
-    model::Model,
+    model::CatModel,
     node::*,
     value::{Env, Eval, Procedure, Stop, Thunk, Value, error},
 };
 
 /// Runs the statements of a model while it is compiled.
 pub struct Statements<'a> {
-    pub model: &'a Model,
+    pub model: &'a CatModel,
     pub env: Env,
     /// What the model shows, latest first.
     pub shown: Vec<(Name, NodeId, Kind)>,
     depth: usize,
 }
 
-/// Procedures and includes nested deeper than this are taken for a runaway recursion.
+/// Procedures and includes nested deeper than this count as a runaway recursion.
 const MAX_DEPTH: usize = 100;
 
 impl<'a> Statements<'a> {
-    pub fn new(model: &'a Model) -> Self {
+    pub fn new(model: &'a CatModel) -> Self {
         Self { model, env: Env::default(), shown: Vec::new(), depth: 0 }
     }
 
@@ -163,7 +163,7 @@ impl<'a> Statements<'a> {
         Ok(())
     }
 
-    /// `with x from e`. Orders of writes are the enumerator's co; all else is chosen during evaluation.
+    /// `with x from e`. Orders of writes are the enumerator's co; everything else is chosen during evaluation.
     fn choose(&mut self, interp: &mut Interp<'_, '_>, name: &Name, expr: &Expr, span: &Span) -> Eval<()> {
         let domain = match interp.eval(&self.env, expr) {
             Err(Stop::NeedsData) => {
@@ -180,7 +180,7 @@ impl<'a> Statements<'a> {
                 let graph = interp.builder();
                 let co = graph.add(Op::Co, Kind::Relation);
                 let co = graph.restrict(co, Some(set), Some(set));
-                // The order must extend the relation it was asked to; the initial and the final writes do by nature.
+                // The order must extend the given relation. The initial and the final writes always do.
                 let base = match (given, graph.node(base).op.clone()) {
                     (Some(Value::Node(id, _)), _) if id == base => graph.empty(Kind::Relation),
                     (Some(Value::Node(id, _)), Op::Union(parts)) => {
@@ -208,7 +208,7 @@ impl<'a> Statements<'a> {
         let graph = interp.builder();
         let index = graph.choices.len();
         if index >= MAX_CHOICES {
-            return error(span, "a model can choose 60 times at most");
+            return error(span, "a model can make at most 60 choices (`with … from`)");
         }
         let own = 1 << (FIRST_CHOICE as usize + index);
         let var = graph.add_with(Op::Choice(index), Kind::Relation, mask | own, 0);
@@ -227,7 +227,7 @@ impl Interp<'_, '_> {
         };
         let mut node = self.node_of(value, kind, &test.expr.span)?;
         let mut property = test.property;
-        // A closure is not computed to see whether it has a cycle.
+        // `acyclic r+` is `acyclic r`: the closure need not be computed.
         let graph = self.builder();
         match (property, &graph.node(node).op) {
             (Property::Acyclic | Property::Irreflexive, &Op::Plus(inner)) => {
@@ -258,7 +258,7 @@ fn is_writes(graph: &Graph, set: NodeId) -> bool {
     }
 }
 
-/// All names in the text of a file, for the search for what a delayed expression may need.
+/// All names in the text of a file. A delayed expression may need any of them.
 pub fn names_in(statements: &[Statement], names: &mut HashSet<Name>) {
     for statement in statements {
         match &statement.kind {

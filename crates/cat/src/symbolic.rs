@@ -1,4 +1,4 @@
-//! Compiling: expressions to nodes.
+//! Compiles expressions to nodes.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -21,11 +21,11 @@ pub struct Builder<'m> {
     pub graph: Graph,
     pub tests: Vec<CompiledTest>,
     pub structure: &'m dyn Structure,
-    /// The names asked for and what they were: what the compiled program takes for granted.
+    /// The names that were asked for and what they were. The compiled program relies on them.
     pub assumptions: Vec<(Name, Option<Kind>)>,
     /// Every name in the text of the model.
     pub names: &'m HashSet<Name>,
-    /// What each name that the model does not bind means.
+    /// The meaning of each name that the model does not bind.
     pub bases: HashMap<Name, Option<Value>>,
 }
 
@@ -50,7 +50,7 @@ impl Interp<'_, '_> {
         }
     }
 
-    /// What a name means that the model does not bind, while compiling.
+    /// The meaning, while compiling, of a name that the model does not bind.
     pub fn base_symbolic(&mut self, name: &Name) -> Eval<Option<Value>> {
         let Mode::Symbolic(builder) = &mut self.mode else { unreachable!("compiling") };
         if let Some(known) = builder.bases.get(name) {
@@ -115,7 +115,7 @@ impl Interp<'_, '_> {
         Ok(graph.add_with(op, kind, mask, fixes))
     }
 
-    /// The nodes that a value may refer to when it is evaluated: more rather than less.
+    /// The nodes that a value may refer to when it is evaluated; an over-approximation.
     pub fn needs(&mut self, value: &Value) -> Eval<(Vec<NodeId>, Mask, u64)> {
         let mut found = HashSet::new();
         let mut seen = HashSet::new();
@@ -303,8 +303,8 @@ impl Interp<'_, '_> {
         }
     }
 
-    /// Which variables of a recursive definition are sets and which relations. Rounds from nothing tell, as far as
-    /// the operators do; what stays open is a relation. The nodes made here are to be forgotten.
+    /// Which variables of a recursive definition are sets and which are relations. Some rounds from nothing show it, as
+    /// far as the operators do; a variable that stays open is a relation. The caller forgets the nodes made here.
     fn kinds(&mut self, env: &Env, bindings: &[(Name, &Expr)]) -> Eval<Vec<Kind>> {
         let mut kinds = vec![None; bindings.len()];
         for _ in 0..=bindings.len() {

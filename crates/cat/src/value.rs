@@ -1,4 +1,4 @@
-//! What an expression stands for while a model is compiled or evaluated.
+//! The value of an expression while a model is compiled or evaluated.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -12,13 +12,13 @@ use crate::{
 
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// `{}`: the empty set of whatever type is wanted.
+    /// `{}`: the empty set of any type.
     Empty,
     /// `_`: all events or all pairs.
     Universe,
     /// A set or relation that the compiled program will compute.
     Node(NodeId, Kind),
-    /// A set or relation at hand. Only during evaluation, never while compiling.
+    /// A computed set or relation. It occurs only during evaluation, never while compiling.
     Set(Arc<EventSet>),
     Relation(Arc<Relation>),
     Event(usize),
@@ -35,7 +35,7 @@ pub enum Value {
     Orders(Arc<Orders>),
     /// An expression whose value depends on the events themselves; evaluated per execution.
     Thunk(Arc<Thunk>),
-    /// A definition that is wrong, which matters only when it is used.
+    /// A definition that is wrong. This matters only if it is used.
     Failed(Arc<Diagnostic>),
 }
 
@@ -133,7 +133,7 @@ impl Value {
         }
     }
 
-    /// A set of values out of a list of them.
+    /// A set made from a list of values.
     pub fn set_of(mut values: Vec<Value>) -> Value {
         if values.is_empty() {
             return Value::Empty;
@@ -225,7 +225,7 @@ impl Env {
 
 impl Drop for Scope {
     fn drop(&mut self) {
-        // Long chains are taken apart in a loop, not by recursion.
+        // Long chains are dropped in a loop, not by recursion.
         let mut next = self.outer.0.take();
         while let Some(scope) = next {
             match Arc::try_unwrap(scope) {

@@ -7,7 +7,7 @@
 mod common;
 
 use common::{Shape, allowed};
-use porf_cat::Model;
+use porf_cat::CatModel;
 use proptest::prelude::*;
 
 fn set() -> impl Strategy<Value = String> {
@@ -56,12 +56,12 @@ proptest! {
     #[test]
     fn compiled_and_interpreted(expr in relation()) {
         let text = format!("with x from {{{expr}}} empty (x \\ {expr}) | ({expr} \\ x) as same");
-        let Ok(model) = Model::parse("m", &text) else { return Err(TestCaseError::fail(text)) };
+        let Ok(model) = CatModel::parse("m", &text) else { return Err(TestCaseError::fail(text)) };
         for shape in [
             Shape::new("MP").thread("Wx1 F:SC Wy1").thread("Ry1 Rx0@addr"),
             Shape::new("2+2W").thread("Wx1 Wy2 Ry2").thread("Wy1 Ux1-2").last("y1"),
         ] {
-            let differ = Model::parse("m", &text.replace(" empty ", " ~empty ")).unwrap();
+            let differ = CatModel::parse("m", &text.replace(" empty ", " ~empty ")).unwrap();
             prop_assert!(allowed(&model, &shape), "{}", text);
             prop_assert!(!allowed(&differ, &shape), "{}", text);
         }

@@ -5,9 +5,9 @@ mod common;
 
 use common::{Shape, allowed};
 use porf_cat::{
-    Model,
+    CatModel,
     ast::{Require, StatementKind},
-    models, parse,
+    parse,
 };
 
 fn shapes() -> Vec<Shape> {
@@ -49,15 +49,15 @@ fn shapes() -> Vec<Shape> {
 fn every_axiom_forbids_something_alone() {
     let shapes = shapes();
     let mut idle = Vec::new();
-    for entry in models() {
-        let whole = Model::builtin(entry.name).unwrap();
-        let file = parse(entry.name, entry.source).unwrap();
+    for entry in porf_model::ENTRIES {
+        let whole = CatModel::shipped(entry.model);
+        let file = parse(entry.name, entry.cat).unwrap();
         for (index, statement) in file.statements.iter().enumerate() {
             let StatementKind::Test(Require::Check, test) = &statement.kind else { continue };
             let name = test.name.as_deref().expect("axioms are named");
             let mut without = file.clone();
             without.statements.remove(index);
-            let without = Model::parse(entry.name, &without.to_string()).unwrap();
+            let without = CatModel::parse(entry.name, &without.to_string()).unwrap();
             if !shapes.iter().any(|shape| allowed(&without, shape) && !allowed(&whole, shape)) {
                 idle.push(format!("{}: {name}", entry.name));
             }

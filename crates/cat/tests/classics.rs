@@ -122,7 +122,7 @@ fn two_plus_two_writes() {
 #[test]
 fn coherence() {
     let rr = Shape::new("CoRR").thread("Wx1").thread("Rx1 Rx0");
-    for entry in porf_cat::models() {
+    for entry in porf_model::ENTRIES {
         assert!(!outcomes(entry.name, &rr), "CoRR under {}", entry.name);
     }
 }
@@ -130,7 +130,7 @@ fn coherence() {
 #[test]
 fn updates_are_atomic() {
     let twice = Shape::new("inc+inc").thread("Ux0-1").thread("Ux0-1");
-    for entry in porf_cat::models() {
+    for entry in porf_model::ENTRIES {
         assert!(!outcomes(entry.name, &twice), "two updates of one value under {}", entry.name);
     }
 }

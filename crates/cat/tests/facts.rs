@@ -4,14 +4,14 @@
 mod common;
 
 use common::Shape;
-use porf_cat::{Evaluator, Model};
+use porf_cat::{CatModel, Evaluator};
 
 #[test]
 fn shipped_models() {
-    let facts: Vec<(&str, bool, bool, bool)> = porf_cat::models()
+    let facts: Vec<(&str, bool, bool, bool)> = porf_model::ENTRIES
         .iter()
         .map(|entry| {
-            let model = Model::builtin(entry.name).unwrap();
+            let model = CatModel::shipped(entry.model);
             let (coherence, atomicity) = (model.implies_coherence(), model.implies_atomicity());
             (entry.name, coherence, atomicity, model.needs_dependencies())
         })
@@ -23,6 +23,7 @@ fn shipped_models() {
         ("ra", true, true, false),
         ("sra", true, true, false),
         ("rc11", true, true, false),
+        ("c20", true, true, false),
         // No total co.
         ("wrc11", false, false, false),
         ("imm", true, true, true),
@@ -39,7 +40,7 @@ fn shipped_models() {
 #[test]
 fn texts() {
     let check = |text: &str, expected: bool| {
-        assert_eq!(Model::parse("m", text).unwrap().implies_coherence(), expected, "{text}");
+        assert_eq!(CatModel::parse("m", text).unwrap().implies_coherence(), expected, "{text}");
     };
     check("acyclic po-loc | rf | co | fr", true);
     check("acyclic po | rfe | rfi | coe | coi | fr", true);
@@ -59,7 +60,7 @@ fn texts() {
 #[test]
 fn updates() {
     let check = |text: &str, expected: bool| {
-        assert_eq!(Model::parse("m", text).unwrap().implies_atomicity(), expected, "{text}");
+        assert_eq!(CatModel::parse("m", text).unwrap().implies_atomicity(), expected, "{text}");
     };
     check("empty rmw & (fre ; coe)", true);
     check("empty (fr ; co) & rmw", true);
@@ -73,7 +74,7 @@ fn updates() {
 #[test]
 fn dependence_on_co() {
     let depends = |text: &str| {
-        let model = Model::parse("m", text).unwrap();
+        let model = CatModel::parse("m", text).unwrap();
         let shape = Shape::new("SB").thread("Wx1 Ry0").thread("Wy1 Rx0").structure();
         let mut evaluator = Evaluator::new(&model);
         evaluator.bind(&shape).unwrap();

@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 
 use common::{Shape, allowed};
-use porf_cat::{Evaluator, Model};
+use porf_cat::{CatModel, Evaluator};
 use porf_relation::Relation;
 
 /// Message passing: initial writes of x and y are events 0 and 1, then Wx 2, Wy 3, Ry 4, Rx 5.
@@ -15,7 +15,7 @@ fn mp() -> Shape {
 }
 
 fn is_allowed(text: &str) -> bool {
-    allowed(&Model::parse("m", text).unwrap_or_else(|e| panic!("{e}\n{text}")), &mp())
+    allowed(&CatModel::parse("m", text).unwrap_or_else(|e| panic!("{e}\n{text}")), &mp())
 }
 
 /// The text is a statement or several that hold of message passing with its relaxed outcome.
@@ -30,7 +30,7 @@ fn fails(text: &str) {
 }
 
 fn bind_error(text: &str) -> String {
-    let model = Model::parse("m", text).unwrap();
+    let model = CatModel::parse("m", text).unwrap();
     let error = Evaluator::new(&model).bind(&mp().structure()).unwrap_err();
     error.to_string()
 }
@@ -96,7 +96,7 @@ fn recursion() {
 
 #[test]
 fn a_recursion_that_does_not_converge_is_an_error() {
-    let model = Model::parse("m", "let rec a = ~a and b = ~a\nempty a & b").unwrap();
+    let model = CatModel::parse("m", "let rec a = ~a and b = ~a\nempty a & b").unwrap();
     let shape = mp().structure();
     let error = Evaluator::new(&model).bind(&shape).unwrap_err();
     assert!(error.to_string().contains("does not converge"), "{error}");
@@ -130,7 +130,7 @@ fn conditions() {
     holds("empty (if \"nope\" then po else 0)");
     holds("if \"nope\" empty po else acyclic po end");
     holds("empty (if not \"nope\" && (\"nope\" || not \"other\") then 0 else po)");
-    let mut model = Model::parse("m", "if \"strict\" empty po end").unwrap();
+    let mut model = CatModel::parse("m", "if \"strict\" empty po end").unwrap();
     assert!(allowed(&model, &mp()));
     model.enable("strict");
     assert!(!allowed(&model, &mp()));
@@ -174,7 +174,8 @@ fn choices() {
 
 #[test]
 fn choices_are_counted() {
-    let model = Model::parse("m", "with s from linearisations(R, 0) with t from {0, po} acyclic s").unwrap();
+    let model =
+        CatModel::parse("m", "with s from linearisations(R, 0) with t from {0, po} acyclic s").unwrap();
     let shape = mp().structure();
     let mut evaluator = Evaluator::new(&model);
     assert!(evaluator.bind(&shape).unwrap());
@@ -186,7 +187,7 @@ fn choices_are_counted() {
 #[test]
 fn coherence_orders_are_the_enumerators() {
     let two = Shape::new("2W").thread("Wx1 Wx2").last("x1");
-    let model = |text: &str| Model::parse("m", text).unwrap();
+    let model = |text: &str| CatModel::parse("m", text).unwrap();
     assert!(allowed(&model("include \"cos.cat\" acyclic co"), &two));
     assert!(!allowed(&model("include \"cos-opt.cat\" acyclic co"), &two));
     assert!(!allowed(&model("include \"cross.cat\" with co from generate_cos(po-loc) acyclic co"), &two));
@@ -196,7 +197,7 @@ fn coherence_orders_are_the_enumerators() {
 fn flags_and_undefined_behaviour() {
     let text = "flag ~empty rf & ext as outside flag ~empty rf & int as inside \
                 undefined_unless empty ext & rf as race acyclic po as order";
-    let model = Model::parse("m", text).unwrap();
+    let model = CatModel::parse("m", text).unwrap();
     let shape = mp().structure();
     let mut evaluator = Evaluator::new(&model);
     assert!(evaluator.bind(&shape).unwrap());
@@ -209,7 +210,7 @@ fn flags_and_undefined_behaviour() {
 
 #[test]
 fn a_violation_has_its_axiom_and_cycle() {
-    let model = Model::builtin("sc").unwrap();
+    let model = CatModel::shipped("sc".parse().unwrap());
     let shape = mp().structure();
     let mut evaluator = Evaluator::new(&model);
     evaluator.bind(&shape).unwrap();
@@ -229,7 +230,7 @@ fn a_violation_has_its_axiom_and_cycle() {
 
 #[test]
 fn shown_relations() {
-    let model = Model::parse("m", "let hb = (po | rf)+ show hb show po & ext as none acyclic po").unwrap();
+    let model = CatModel::parse("m", "let hb = (po | rf)+ show hb show po & ext as none acyclic po").unwrap();
     let shape = mp().structure();
     let mut evaluator = Evaluator::new(&model);
     evaluator.bind(&shape).unwrap();
@@ -249,21 +250,21 @@ fn files_include_files() {
     write("mine.cat", "\"Mine\" include \"part.cat\" include \"cos.cat\" empty part acyclic tagged");
     write("part.cat", "let part = rf & int");
     write("mine.bell", "enum E = 'x instructions R[{'x}] let tagged = po");
-    let model = Model::load(&folder.join("mine.cat")).unwrap();
+    let model = CatModel::load(&folder.join("mine.cat")).unwrap();
     assert_eq!((model.name(), model.title()), ("mine", "Mine"));
     assert!(allowed(&model, &mp()));
 
     write("broken.cat", "include \"worse.cat\"");
     write("worse.cat", "let x =\n  acyclic");
-    let error = Model::load(&folder.join("broken.cat")).map(|_| ()).unwrap_err();
+    let error = CatModel::load(&folder.join("broken.cat")).map(|_| ()).unwrap_err();
     assert!(error.file.ends_with("worse.cat") && (error.line, error.column) == (2, 3), "{error}");
 
     write("loop.cat", "include \"loop.cat\" acyclic po");
-    let model = Model::load(&folder.join("loop.cat")).unwrap();
+    let model = CatModel::load(&folder.join("loop.cat")).unwrap();
     let error = Evaluator::new(&model).bind(&mp().structure()).unwrap_err();
     assert!(error.to_string().contains("too deeply"), "{error}");
 
-    let error = Model::load(&folder.join("absent.cat")).map(|_| ()).unwrap_err();
+    let error = CatModel::load(&folder.join("absent.cat")).map(|_| ()).unwrap_err();
     assert!(error.message.starts_with("cannot read the file"), "{error}");
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,6 +1,6 @@
 //! The parser and the printer: precedence, round trips, places of errors, no panic on rubbish.
 
-use porf_cat::{Model, ast::Expr, parse, parse_expression};
+use porf_cat::{CatModel, ast::Expr, parse, parse_expression};
 use proptest::prelude::*;
 
 /// A tree without its places.
@@ -76,8 +76,8 @@ debug x ++ {}
 
 #[test]
 fn shipped_models_survive_printing() {
-    for entry in porf_cat::models() {
-        let first = parse(entry.name, entry.source).unwrap_or_else(|e| panic!("{e}"));
+    for entry in porf_model::ENTRIES {
+        let first = parse(entry.name, entry.cat).unwrap_or_else(|e| panic!("{e}"));
         let printed = first.to_string();
         let second = parse(entry.name, &printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
         assert_eq!(bare(format!("{first:?}")), bare(format!("{second:?}")), "{printed}");
@@ -87,7 +87,7 @@ fn shipped_models_survive_printing() {
 #[test]
 fn errors_name_line_and_column() {
     let check = |text: &str, expected: &str| {
-        let error = Model::parse("m", text).map(|_| ()).unwrap_err();
+        let error = CatModel::parse("m", text).map(|_| ()).unwrap_err();
         assert_eq!(error.to_string(), expected, "{text}");
     };
     check("let x = ", "m.cat:1:9: expected an expression, found the end of the file");
@@ -177,10 +177,9 @@ fn mutants_do_not_panic() {
         (seed % bound.max(1) as u64) as usize
     };
     let (mut parsed, mut refused) = (0, 0);
-    for entry in porf_cat::models() {
+    for entry in porf_model::ENTRIES {
         for _ in 0..150 {
-            let mut words: Vec<&str> =
-                entry.source.split_inclusive([' ', '\n', '(', ')', '[', ']']).collect();
+            let mut words: Vec<&str> = entry.cat.split_inclusive([' ', '\n', '(', ')', '[', ']']).collect();
             for _ in 0..1 + random(4) {
                 let (a, b) = (random(words.len()), random(words.len()));
                 match random(4) {
@@ -193,7 +192,7 @@ fn mutants_do_not_panic() {
                 }
             }
             let text: String = words.concat();
-            match Model::parse("mutant", &text) {
+            match CatModel::parse("mutant", &text) {
                 Ok(model) => {
                     parsed += 1;
                     let _ = compiles(&model);
@@ -208,7 +207,7 @@ fn mutants_do_not_panic() {
 #[allow(dead_code)]
 mod common;
 
-fn compiles(model: &Model) -> bool {
+fn compiles(model: &CatModel) -> bool {
     let shape = common::Shape::new("MP").thread("Wx1 Wy1").thread("Ry1 Rx0").structure();
     porf_cat::Evaluator::new(model).bind(&shape).is_ok()
 }

@@ -5,6 +5,7 @@
 //! 3 inconclusive, 130 interrupted.
 
 mod embed;
+mod guard;
 mod interrupt;
 mod options;
 mod verb;

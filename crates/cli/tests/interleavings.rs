@@ -9,7 +9,7 @@
 use porf_event::{Label, ThreadId};
 use porf_frontend_llvm::{Options, load};
 use porf_interp::{Interpreter, Step, ThreadState};
-use porf_ir::{Machine, Program};
+use porf_ir::Program;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
@@ -61,7 +61,7 @@ fn count(memory: Memory, model: &str) -> usize {
         let options =
             Options { flags: flags.split_whitespace().map(str::to_string).collect(), ..Options::default() };
         let mut program = load(&[root.join(file)], &options).unwrap();
-        if let Some(machine) = Machine::of_model(model) {
+        if let Some(machine) = model.parse::<porf::Model>().unwrap().entry().machine() {
             program = program.compiled_to(machine).unwrap();
         }
         match interleave(&program, memory, if full { MOST_FULL } else { MOST }) {

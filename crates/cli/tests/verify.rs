@@ -125,6 +125,26 @@ fn too_much_memory_and_endless_loops_are_inconclusive() {
     check("loop.c", b"int main(void) { for (volatile unsigned i = 0;; i++) {} }", 3);
 }
 
+/// Addresses have room for 128 threads, the first one included.
+#[test]
+fn more_threads_than_addresses_have_room_for_are_inconclusive() {
+    let program = |threads: usize| {
+        format!(
+            "#include <pthread.h>\n#include <stdlib.h>\n
+             static void *run(void *p) {{ int *q = malloc(4); *q = 7; free(q); return p; }}
+             int main(void) {{
+                 for (int i = 0; i < {threads}; i++) {{
+                     pthread_t t; pthread_create(&t, 0, run, 0); pthread_join(t, 0);
+                 }}
+             }}"
+        )
+    };
+    check("threads.c", program(127).as_bytes(), 0);
+    let output = check("threads.c", program(128).as_bytes(), 3);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("more than 128 threads"), "{told}");
+}
+
 #[test]
 fn a_violation_can_be_replayed() {
     let directory = std::env::temp_dir().join(format!("porf-replay-{}", std::process::id()));

@@ -3,7 +3,7 @@
 //! Every test of the tree that can be written so becomes a function for each thread and one that runs
 //! them and asserts that the proposition does not hold. The expectations are those of the litmus tests.
 
-use porf_cli::litmus::{Engine, Model, answer};
+use porf::{Axioms, Engine, litmus};
 use porf_frontend_litmus::parse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -31,7 +31,7 @@ fn c_programs_do_what_the_litmus_tests_say() {
     let directory = Directory::new("litmus");
     let file = compile(&directory.0, &source);
     let (mut wrong, mut refused) = (Vec::new(), Vec::new());
-    let lkmm = Model::load("lkmm").unwrap();
+    let lkmm = Axioms::load("lkmm").unwrap();
     let full = std::env::var_os("PORF_FULL").is_some();
     for (index, name) in tests.iter().enumerate() {
         if !full && index % 2 == 1 {
@@ -41,7 +41,7 @@ fn c_programs_do_what_the_litmus_tests_say() {
         let output = verify(&file, &["--entry", &format!("test{index}")]);
         // What the model flags, races above all, is a violation of a program.
         let text = std::fs::read_to_string(corpus.join(format!("{name}.litmus"))).unwrap();
-        let flags = answer(&parse(name, &text).unwrap(), &lkmm, Engine::Explore { unroll: 2 }).unwrap().flags;
+        let flags = litmus(&parse(name, &text).unwrap(), &lkmm, Engine::Explore { unroll: 2 }).unwrap().flags;
         let code = if observation == "Never" && flags.is_empty() { 0 } else { 1 };
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         if message.contains("not supported") {

@@ -5,7 +5,7 @@
 
 use crate::checker::{Checker, Initial, porf};
 use crate::order::Architecture;
-use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView, Model, Outcome};
+use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outcome};
 use porf_event::{
     Access, ArmDomain, ArmKind, DepSet, Dependencies, Dialect, EventId, FenceMode, Label, Location, RmwKind,
     RwSet, ThreadId, WriteMode,
@@ -22,7 +22,7 @@ pub struct Cat<'m> {
 impl<'m> Cat<'m> {
     /// `dialect` is that of the program: it says what the model's sets mean. A model without architecture
     /// keeps program order: it forbids every cycle in po | rf.
-    pub fn new(model: &'m Model, dialect: Dialect, architecture: Option<Architecture>) -> Cat<'m> {
+    pub fn new(model: &'m CatModel, dialect: Dialect, architecture: Option<Architecture>) -> Cat<'m> {
         Cat { evaluator: Evaluator::new(model), dialect, architecture }
     }
 

@@ -12,9 +12,10 @@ use crate::closure::own_floor;
 use crate::hb::Porf;
 use crate::mo::is_co_last_of;
 use crate::order::Architecture;
-use porf_cat::Model;
+use porf_cat::CatModel;
 use porf_event::{Dialect, Label};
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
+use porf_model::Model;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -22,11 +23,11 @@ use std::sync::OnceLock;
 pub trait Machine: Default {
     const ARCHITECTURE: Architecture;
     const DIALECT: Dialect;
-    fn model() -> &'static Model;
+    fn model() -> &'static CatModel;
 }
 
 macro_rules! machine {
-    ($name:ident, $cat:literal, $dialect:ident) => {
+    ($name:ident, $dialect:ident) => {
         #[derive(Clone, Debug, Default)]
         pub struct $name;
 
@@ -34,18 +35,18 @@ macro_rules! machine {
             const ARCHITECTURE: Architecture = Architecture::$name;
             const DIALECT: Dialect = Dialect::$dialect;
 
-            fn model() -> &'static Model {
-                static MODEL: OnceLock<Model> = OnceLock::new();
-                MODEL.get_or_init(|| Model::builtin($cat).unwrap_or_else(|| unreachable!("it is shipped")))
+            fn model() -> &'static CatModel {
+                static MODEL: OnceLock<CatModel> = OnceLock::new();
+                MODEL.get_or_init(|| CatModel::shipped(Model::$name))
             }
         }
     };
 }
 
-machine!(Armv8, "armv8", AArch64);
-machine!(Armv7, "armv7", Arm);
-machine!(Power, "power", Ppc);
-machine!(Riscv, "riscv", RiscV);
+machine!(Armv8, AArch64);
+machine!(Armv7, Arm);
+machine!(Power, Ppc);
+machine!(Riscv, RiscV);
 
 pub struct Checked<A> {
     cat: Cat<'static>,

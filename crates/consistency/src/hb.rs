@@ -3,6 +3,7 @@
 //! - [`Porf`]: hb = (po ∪ rf)+ as in RA; also for models that have no hb of their own.
 //! - [`Rc11Hb`]: hb = (sb ∪ sw)+ of RC11 (Lahav et al., PLDI 2017):
 //!   sw = [≥rel];([F];sb)?;rs;rf;[R≥rlx];(sb;[F])?;[≥acq], rs = [W];(sb∩loc)?;[W≥rlx];(rf;rmw)*.
+//!   C++20 dropped the part of the same thread: rs = [W≥rlx];(rf;rmw)*.
 //!
 //! Creation and joining of threads are part of both. Cost: O(threads) per event; a relaxed write
 //! also looks through the earlier events of its thread.
@@ -34,9 +35,10 @@ impl HappensBefore for Porf {
     fn update(_: &mut ExecutionGraph, _: Ev) {}
 }
 
-/// `FENCES`: whether acquire fences may occur, which need a clock more.
+/// `FENCES`: whether acquire fences may occur, which need a clock more. `C20`: whether a later write of the same
+/// thread ends a release sequence.
 #[derive(Clone, Debug, Default)]
-pub struct Rc11Hb<const FENCES: bool>;
+pub struct Rc11Hb<const FENCES: bool, const C20: bool = false>;
 
 const HB: usize = 1;
 /// Of a write: what a read that synchronises with it learns.
@@ -44,7 +46,7 @@ const REL: usize = 2;
 /// What an acquire fence would learn here: the releases that earlier reads of the thread have seen.
 const ACQ: usize = 3;
 
-impl<const FENCES: bool> HappensBefore for Rc11Hb<FENCES> {
+impl<const FENCES: bool, const C20: bool> HappensBefore for Rc11Hb<FENCES, C20> {
     const CLOCKS: usize = if FENCES { 4 } else { 3 };
     const HB: usize = HB;
     const RACES: bool = true;
@@ -79,7 +81,7 @@ impl<const FENCES: bool> HappensBefore for Rc11Hb<FENCES> {
                 if mode.is_release() {
                     graph.copy_clock(REL, event, HB, event);
                 } else if mode.is_atomic() {
-                    inherit_release(graph, event);
+                    inherit_release::<C20>(graph, event);
                 }
                 let pair = graph.event(event).pair;
                 if pair.is_some() && graph.rf(pair) != Ev::INIT {
@@ -99,9 +101,9 @@ impl<const FENCES: bool> HappensBefore for Rc11Hb<FENCES> {
     }
 }
 
-/// A relaxed write releases what the last release fence, or the last release write to the same
-/// location, of its thread released.
-fn inherit_release(graph: &mut ExecutionGraph, write: Ev) {
+/// A relaxed write releases what the last release fence of its thread released, and before C++20 what the last
+/// release write to the same location did.
+fn inherit_release<const C20: bool>(graph: &mut ExecutionGraph, write: Ev) {
     let (id, loc) = (graph.event(write).id, graph.event(write).loc);
     for index in (0..id.index as usize).rev() {
         let earlier = graph.thread(id.thread).events()[index];
@@ -110,7 +112,7 @@ fn inherit_release(graph: &mut ExecutionGraph, write: Ev) {
         }
         let releases = match graph.event(earlier).label {
             Label::Fence { mode, .. } => mode.is_release(),
-            Label::Write { mode, .. } => mode.is_release() && graph.event(earlier).loc == loc,
+            Label::Write { mode, .. } => !C20 && mode.is_release() && graph.event(earlier).loc == loc,
             _ => false,
         };
         if releases {

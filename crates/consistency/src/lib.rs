@@ -48,7 +48,7 @@ pub use hb::{HappensBefore, Porf, Rc11Hb};
 pub use imm::Imm;
 pub use imm_mo::{ImmSc, ImmWeak, is_exclusive_read};
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
-pub use order::{Architecture, is_marked};
+pub use order::{Architecture, KeptOrder, is_marked};
 pub use ordered_before::OrderedBefore;
 pub use race::{has_race, race};
 pub use rf_sc::RfSc;

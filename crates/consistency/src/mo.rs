@@ -3,7 +3,7 @@
 //! For every model here the choices of a new event are an upper range of co: from the last write
 //! that the event must not be before (its *floor*). The canonical choice is the co-last one.
 
-use crate::hb::{HappensBefore, Porf, Rc11Hb};
+use crate::hb::{HappensBefore, Porf};
 use crate::order::Architecture;
 use crate::{MemoryModel, psc};
 use porf_event::Label;
@@ -133,16 +133,17 @@ impl<H: HappensBefore + Default> Floor for Rc11Weak<H> {
 
 /// RC11 with SC accesses and fences.
 #[derive(Clone, Debug, Default)]
-pub struct Rc11 {
+pub struct Rc11<H> {
     psc: psc::Psc,
+    hb: PhantomData<H>,
 }
 
-impl Floor for Rc11 {
-    type Hb = Rc11Hb<true>;
+impl<H: HappensBefore + Default> Floor for Rc11<H> {
+    type Hb = H;
 
     #[inline]
     fn floor(&mut self, graph: &ExecutionGraph, event: Ev) -> u32 {
-        coherence_floor::<Rc11Hb<true>>(graph, event)
+        coherence_floor::<H>(graph, event)
     }
 
     #[inline]

@@ -8,34 +8,17 @@
 
 use porf_event::{ArmKind, FenceMode, Label, LockKind, ReadMode, RmwKind, RwSet, WriteMode};
 use porf_graph::{Ev, Event, Linked, Need};
+pub use porf_model::Architecture;
 
-/// A model whose static order is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Architecture {
-    Imm,
-    Armv8,
-    Armv7,
-    Power,
-    Riscv,
-    Lkmm,
-}
-
-impl Architecture {
-    pub fn of(model: &str) -> Option<Architecture> {
-        Some(match model {
-            "imm" => Architecture::Imm,
-            "armv8" => Architecture::Armv8,
-            "armv7" => Architecture::Armv7,
-            "power" => Architecture::Power,
-            "riscv" => Architecture::Riscv,
-            "lkmm" => Architecture::Lkmm,
-            _ => return None,
-        })
-    }
-
+/// The order that an architecture keeps inside a thread.
+pub trait KeptOrder {
     /// Calls `found` with events that are ordered before `event`; those that it depends on are left out.
     /// What a compare-and-swap orders because it succeeds, or fails, does not count.
-    pub fn before(self, linked: &impl Linked, event: Ev, found: &mut dyn FnMut(Ev)) {
+    fn before(self, linked: &impl Linked, event: Ev, found: &mut dyn FnMut(Ev));
+}
+
+impl KeptOrder for Architecture {
+    fn before(self, linked: &impl Linked, event: Ev, found: &mut dyn FnMut(Ev)) {
         let graph = linked.graph();
         let this = graph.event(event);
         if !matches!(this.label, Label::Read { .. } | Label::Write { .. }) {

@@ -13,31 +13,31 @@
 //! Limits: the search gives up past a budget, and with it the exploration.
 
 use crate::MemoryModel;
-use crate::hb::Rc11Hb;
+use crate::hb::HappensBefore;
 use crate::mo::coherence_floor;
 use crate::mo_search::MoSearch;
 use crate::psc::Psc;
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
-
-type Hb = Rc11Hb<true>;
+use std::marker::PhantomData;
 
 /// Each class of executions with the same events and rf once, under RC11 with all of its axioms.
 #[derive(Clone, Debug, Default)]
-pub struct RfSc {
+pub struct RfSc<H> {
+    hb: PhantomData<H>,
     search: MoSearch,
     psc: Psc,
     /// A new witness was found that the graph does not have yet.
     found: bool,
 }
 
-impl MemoryModel for RfSc {
-    type Hb = Hb;
+impl<H: HappensBefore> MemoryModel for RfSc<H> {
+    type Hb = H;
     const SEES_CO: bool = false;
 
     fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<u32>) {
         let graph = linked.graph();
-        self.search.order.sources::<Hb>(graph, read, out);
+        self.search.order.sources::<H>(graph, read, out);
     }
 
     fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<u32>) {
@@ -57,15 +57,15 @@ impl MemoryModel for RfSc {
 
     fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool {
         let graph = linked.graph();
-        self.search.order.admits::<Hb>(graph, read, write)
+        self.search.order.admits::<H>(graph, read, write)
     }
 
     fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
         let graph = linked.graph();
         let of = graph.event(event);
         let witnessed = match of.label {
-            Label::Read { .. } => graph.event(of.rf).co >= coherence_floor::<Hb>(graph, event),
-            Label::Write { .. } => of.co > coherence_floor::<Hb>(graph, event),
+            Label::Read { .. } => graph.event(of.rf).co >= coherence_floor::<H>(graph, event),
+            Label::Write { .. } => of.co > coherence_floor::<H>(graph, event),
             _ => return true,
         };
         if witnessed && self.psc.allows(graph, event) {
@@ -108,7 +108,7 @@ impl MemoryModel for RfSc {
         if event.rf != Ev::INIT && !there(event.rf) {
             return false;
         }
-        if !self.search.order.build::<Hb>(graph, event.loc, there) {
+        if !self.search.order.build::<H>(graph, event.loc, there) {
             return false;
         }
         let mut last: Vec<Ev> = self.search.order.all_last().collect();

@@ -2,7 +2,7 @@
 
 use crate::disagreements::Disagreements;
 use crate::herd::{Corpus, Row, State, our_model};
-use porf_cli::litmus::{Answer, Engine, Model, answer};
+use porf::{Axioms, Engine, TestAnswer, litmus};
 use porf_frontend_litmus::{LitmusTest, format_value};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -39,7 +39,8 @@ pub fn check(
     let rows =
         corpus.rows(folder, theirs).unwrap_or_else(|error| panic!("{} {theirs}: {error}", corpus.name));
     let ours = our_model(theirs).expect("columns for information only are not checked");
-    let model = Model::load(ours).unwrap_or_else(|error| panic!("{error}"));
+    // herd takes C tests as they stand.
+    let model = Axioms::load(ours).unwrap_or_else(|error| panic!("{error}")).uncompiled();
     let known = Disagreements::load();
     // A row without an observation (herd refused, or ran out of time) is no expectation.
     let rows: Vec<&Row> =
@@ -103,7 +104,7 @@ enum Agreement {
     Unanswered(String),
 }
 
-fn compare(corpus: &Corpus, row: &Row, model: &Model, engine: Engine) -> Agreement {
+fn compare(corpus: &Corpus, row: &Row, model: &Axioms, engine: Engine) -> Agreement {
     let Some(text) = corpus.tests.get(&row.path) else {
         return Agreement::Unanswered("the archive has no such file".to_string());
     };
@@ -111,9 +112,9 @@ fn compare(corpus: &Corpus, row: &Row, model: &Model, engine: Engine) -> Agreeme
         Ok(test) => test,
         Err(diagnostic) => return Agreement::Unanswered(diagnostic.to_string()),
     };
-    let answer = match answer(&test, model, engine) {
+    let answer = match litmus(&test, model, engine) {
         Ok(answer) => answer,
-        Err(message) => return Agreement::Unanswered(message),
+        Err(error) => return Agreement::Unanswered(error.to_string()),
     };
     let outcome = &answer.outcome;
     if outcome.observation.word() != row.observation {
@@ -137,7 +138,7 @@ fn compare(corpus: &Corpus, row: &Row, model: &Model, engine: Engine) -> Agreeme
     if same { Agreement::Full } else { Agreement::CountsDiffer }
 }
 
-fn states(test: &LitmusTest, answer: &Answer) -> BTreeSet<State> {
+fn states(test: &LitmusTest, answer: &TestAnswer) -> BTreeSet<State> {
     let outcome = &answer.outcome;
     let one = |values: &Vec<u64>| {
         outcome

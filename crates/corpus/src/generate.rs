@@ -89,7 +89,7 @@ impl Target {
     /// The models that the tests are asked about.
     pub fn models(self) -> &'static [&'static str] {
         match self {
-            Target::C11 => &["sc", "tso", "pso", "ra", "sra", "rc11", "wrc11", "imm"],
+            Target::C11 => &["sc", "tso", "pso", "ra", "sra", "rc11", "c20", "wrc11", "imm"],
             Target::Kernel => &["lkmm"],
             Target::AArch64 => &["sc", "armv8"],
             Target::Arm => &["sc", "armv7"],

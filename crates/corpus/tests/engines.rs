@@ -1,24 +1,24 @@
 //! Both engines of `porf litmus` say the same of every test of ours, for every model that both have:
 //! the same final states, each in as many executions, and the same races.
 
-use porf_cli::litmus::{Engine, Model, answer};
+use porf::{Axioms, Engine, litmus};
 use porf_corpus::generate::Target;
 use porf_corpus::herd::{self, Corpus};
 use porf_corpus::intree::names;
 use porf_frontend_litmus::LitmusTest;
 use rayon::prelude::*;
 
-const MODELS: [&str; 6] = ["sc", "tso", "pso", "ra", "sra", "rc11"];
+const MODELS: [&str; 7] = ["sc", "tso", "pso", "ra", "sra", "rc11", "c20"];
 
 /// What differs, and whether the explorer gave an answer.
-fn compare(test: &LitmusTest, model: &Model) -> (Option<String>, bool) {
-    let oracle = answer(test, model, Engine::Oracle { unroll: 2 });
-    let explored = answer(test, model, Engine::Explore { unroll: 2 });
+fn compare(test: &LitmusTest, model: &Axioms) -> (Option<String>, bool) {
+    let oracle = litmus(test, model, Engine::Oracle { unroll: 2 });
+    let explored = litmus(test, model, Engine::Explore { unroll: 2 });
     let name = format!("{} under {}", test.name, model.name());
     match (oracle, explored) {
         (Ok(a), Ok(b)) => {
             let same = a.outcome.states == b.outcome.states && a.flags == b.flags;
-            let states = |answer: &porf_cli::litmus::Answer| {
+            let states = |answer: &porf::TestAnswer| {
                 let states = &answer.outcome.states;
                 format!(
                     "{} states, {} executions, {:?}",
@@ -32,7 +32,7 @@ fn compare(test: &LitmusTest, model: &Model) -> (Option<String>, bool) {
         }
         (Err(_), Err(_)) => (None, false),
         // A test that forgets to declare a variable: only the explorer notices.
-        (Ok(_), Err(message)) if message.ends_with("which is no variable") => (None, false),
+        (Ok(_), Err(error)) if error.to_string().ends_with("which is no variable") => (None, false),
         (a, b) => (Some(format!("{name}: {:?} there, {:?} here", a.err(), b.err())), false),
     }
 }
@@ -41,7 +41,7 @@ fn check(tests: &[LitmusTest], models: &[&str]) -> (Vec<String>, usize) {
     let mut explored = 0;
     let mut wrong = Vec::new();
     for model in models {
-        let model = Model::load(model).expect("a shipped model");
+        let model = Axioms::load(model).expect("a shipped model").uncompiled();
         let results: Vec<_> = tests.par_iter().map(|test| compare(test, &model)).collect();
         explored += results.iter().filter(|(_, explored)| *explored).count();
         wrong.extend(results.into_iter().filter_map(|(what, _)| what));

@@ -5,7 +5,7 @@
 //! that is not fails, and so does an entry that is no difference. The explorer answers all tests of the
 //! models that it has a checker for.
 
-use porf_cli::litmus::{Engine, Model};
+use porf::{Engine, Model};
 use porf_corpus::check::check;
 use porf_corpus::herd::{self, Corpus, our_model};
 use std::collections::BTreeSet;
@@ -62,8 +62,9 @@ fn the_explorer_agrees_with_herd() {
     let mut wrong = Vec::new();
     for (name, models) in herd::list(&folder).expect("a readable folder") {
         let ours = |model: &&String| {
-            let model = our_model(model).map(|model| Model::load(model).expect("a shipped model"));
-            model.is_some_and(|model| model.is_fast())
+            let model = our_model(model).map(|model| model.parse::<Model>().expect("a shipped model"));
+            // Without an order of the writes there is no final memory.
+            model.is_some_and(|model| model != Model::Wrc11)
         };
         let models: Vec<&String> = models.iter().filter(ours).collect();
         if models.is_empty() {

@@ -8,10 +8,10 @@
 //! The answers come from brute force; the explorer must give the same ones with the same counts. All tests
 //! of the tree, and one in eight of the corpora beside the repository; all of them with `PORF_FULL=1`.
 
-use porf_cli::litmus::{Answer, Engine, Model, answer};
+use porf::{Axioms, Engine, TestAnswer, litmus};
 use porf_corpus::herd::{self, Corpus};
 use porf_frontend_litmus::{LitmusTest, parse};
-use porf_ir::Machine;
+use porf_model::{Machine, Model};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tests of the tree in which machines buffer loads: armv8, armv7, power and riscv do in each. In all of them
@@ -85,10 +85,10 @@ fn compiled_tests_of_the_corpora_do_what_rc11_allows() {
 }
 
 struct Models {
-    rc11: Model,
+    rc11: Axioms,
     /// Without "no thin air".
-    weaker: Model,
-    machines: Vec<(Machine, Model)>,
+    weaker: Axioms,
+    machines: Vec<(Machine, Axioms)>,
 }
 
 #[derive(Default)]
@@ -104,11 +104,11 @@ impl Models {
         let text = std::fs::read_to_string(path).unwrap();
         let axiom = "acyclic sb | rf as no-thin-air\n";
         assert!(text.contains(axiom));
-        let machines =
-            Machine::ALL.into_iter().map(|machine| (machine, Model::load(machine.model()).unwrap()));
+        let axioms = |machine| Axioms::load(Model::of_machine(machine).name()).unwrap();
+        let machines = Machine::ALL.into_iter().map(|machine| (machine, axioms(machine)));
         Models {
-            rc11: Model::load("rc11").unwrap(),
-            weaker: Model::parse("rc11-weaker", &text.replace(axiom, "")).unwrap(),
+            rc11: Axioms::load("rc11").unwrap(),
+            weaker: Axioms::parse("rc11-weaker", &text.replace(axiom, "")).unwrap(),
             machines: machines.collect(),
         }
     }
@@ -116,20 +116,18 @@ impl Models {
     /// `None` if the test is racy or too large.
     fn compare(&self, test: &LitmusTest, explore: bool) -> Option<Report> {
         let brute = Engine::Oracle { unroll: 2 };
-        let allowed = answer(test, &self.rc11, brute).ok()?;
+        let allowed = litmus(test, &self.rc11, brute).ok()?;
         if !allowed.flags.is_empty() {
             return None;
         }
         let allowed = states(&allowed);
         let mut report = Report::default();
         for (machine, model) in &self.machines {
-            let mut compiled = test.clone();
-            compiled.program = test.program.compiled_to(*machine).unwrap();
-            compiled.dialect = compiled.program.dialect;
-            let found = answer(&compiled, model, brute).unwrap();
-            let name = machine.model();
+            let found = litmus(test, model, brute).unwrap();
+            assert_eq!(found.compiled, Some(*machine));
+            let name = Model::of_machine(*machine).name();
             if explore {
-                let explored = answer(&compiled, model, Engine::Explore { unroll: 2 }).unwrap();
+                let explored = litmus(test, model, Engine::Explore { unroll: 2 }).unwrap();
                 if explored.outcome.states != found.outcome.states {
                     report.wrong.push(format!("{name}: the explorer finds something else"));
                 }
@@ -139,7 +137,7 @@ impl Models {
                 continue;
             }
             report.buffered.push(name);
-            let weaker = states(&answer(test, &self.weaker, brute).unwrap());
+            let weaker = states(&litmus(test, &self.weaker, brute).unwrap());
             for state in found.difference(&weaker) {
                 report.wrong.push(format!("{name} allows {state:?}"));
             }
@@ -148,6 +146,6 @@ impl Models {
     }
 }
 
-fn states(answer: &Answer) -> BTreeSet<Vec<u64>> {
+fn states(answer: &TestAnswer) -> BTreeSet<Vec<u64>> {
     answer.outcome.states.keys().cloned().collect()
 }

@@ -3,7 +3,7 @@
 //! By default one test in sixteen of the public corpora, where they lie beside the repository; all of them
 //! with `PORF_FULL=1`.
 
-use porf_cli::litmus::{Engine, Model, answer};
+use porf::{Axioms, Engine, litmus};
 use porf_corpus::check::check;
 use porf_corpus::herd::{self, Corpus};
 
@@ -54,12 +54,12 @@ fn load_buffering() {
     };
     let free = "1";
     let dependent = "1 + (r0 & 8)";
-    let model = Model::load("imm").expect("a shipped model");
+    let model = Axioms::load("imm").expect("a shipped model");
     for (first, second, executions) in
         [(free, free, 4), (dependent, free, 4), (free, dependent, 4), (dependent, dependent, 3)]
     {
         let test = porf_frontend_litmus::parse("LB", &lb(first, second)).expect("a test");
-        let found = answer(&test, &model, Engine::Explore { unroll: 2 }).expect("an answer");
+        let found = litmus(&test, &model, Engine::Explore { unroll: 2 }).expect("an answer");
         assert_eq!(found.engine, "explore");
         assert_eq!(found.outcome.positive + found.outcome.negative, executions, "{first} | {second}");
     }
@@ -81,8 +81,8 @@ fn store_exclusives_that_are_read_early() {
         \x20STR W7,[X2] | ;\n\
         exists (0:X0=1 /\\ 1:X0=1)\n";
     let test = porf_frontend_litmus::parse("LB", text).expect("a test");
-    let model = Model::load("armv8").expect("a shipped model");
-    let ask = |engine| answer(&test, &model, engine).expect("an answer");
+    let model = Axioms::load("armv8").expect("a shipped model");
+    let ask = |engine| litmus(&test, &model, engine).expect("an answer");
     let (explored, enumerated) = (ask(Engine::Explore { unroll: 2 }), ask(Engine::Oracle { unroll: 2 }));
     assert!(enumerated.outcome.positive > 0, "armv8 allows it");
     assert_eq!(explored.outcome.states, enumerated.outcome.states);

@@ -2,11 +2,11 @@
 
 /// A set of events of one thread, by their index.
 ///
-/// A value that was picked by a condition (Arm's `CSEL`, the result of a `CAS` that succeeded) depends
-/// on the condition more weakly than on its data: such reads are in the set as *picks*.
+/// A condition can pick a value: Arm's `CSEL`, the result of a `CAS` that succeeded. Such a value depends
+/// on the condition more weakly than on its data. Reads behind the condition are in the set as *picks*.
 ///
-/// There is one for each register of each state of a thread: the first 64 events are bits, so that a set
-/// is joined, and copied, in a few instructions.
+/// Each register of each state of a thread has such a set. The first 64 events are bits, so that joining
+/// and copying a set takes a few instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DepSet {
     reads: u64,
@@ -16,13 +16,16 @@ pub struct DepSet {
     later: Option<Box<Vec<u32>>>,
 }
 
-/// What the address, the data and the very execution of an event depend on.
+/// What the address, the data and the execution of an event depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Dependencies {
+    /// What the address was computed from.
     pub addr: DepSet,
+    /// What the value was computed from.
     pub data: DepSet,
+    /// What decided that the event happens.
     pub ctrl: DepSet,
-    /// Of the read of a compare-and-swap: the value that it compares with.
+    /// For the read of a compare-and-swap: what the value that it compares with was computed from.
     pub cas: DepSet,
 }
 
@@ -30,16 +33,19 @@ pub struct Dependencies {
 const PICK: u32 = 1 << 31;
 
 impl DepSet {
+    /// The empty set.
     pub fn new() -> DepSet {
         DepSet::default()
     }
 
+    /// The set of one event.
     pub fn single(index: u32) -> DepSet {
         let mut set = DepSet::new();
         set.insert(index);
         set
     }
 
+    /// Adds an event as a full dependency.
     #[inline]
     pub fn insert(&mut self, index: u32) {
         match index {
@@ -48,7 +54,7 @@ impl DepSet {
         }
     }
 
-    /// As bits, if it has nothing but some of the first 64 events, none of them a pick.
+    /// The set as bits, if it has only some of the first 64 events and no picks.
     #[inline]
     pub fn as_bits(&self) -> Option<u64> {
         (self.picks == 0 && self.later.is_none()).then_some(self.reads)
@@ -60,6 +66,7 @@ impl DepSet {
         self.reads |= bits;
     }
 
+    /// Adds everything in `other`; picks stay picks.
     #[inline]
     pub fn union_with(&mut self, other: &DepSet) {
         self.reads |= other.reads;
@@ -67,6 +74,7 @@ impl DepSet {
         other.later().iter().for_each(|&index| self.insert_later(index));
     }
 
+    /// Whether the event is a full dependency.
     pub fn contains(&self, index: u32) -> bool {
         match index {
             0..64 => self.reads >> index & 1 != 0,
@@ -74,25 +82,25 @@ impl DepSet {
         }
     }
 
-    /// The events that it depends on in earnest, in order.
+    /// The full dependencies, in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let later = self.later().iter().copied();
         bits(self.reads).chain(later.take_while(|index| index & PICK == 0))
     }
 
-    /// The events that it was only picked by, in order.
+    /// The picks, in order.
     pub fn picks(&self) -> impl Iterator<Item = u32> + '_ {
         let later = self.later().iter().copied();
         bits(self.picks).chain(later.skip_while(|index| index & PICK == 0).map(|index| index & !PICK))
     }
 
-    /// Makes everything in `condition` a pick of this set.
+    /// Adds everything in `condition` as a pick.
     pub fn pick(&mut self, condition: &DepSet) {
         self.picks |= condition.reads | condition.picks;
         condition.later().iter().for_each(|&index| self.insert_later(index | PICK));
     }
 
-    /// Whether it was picked by the event.
+    /// Whether the event is a pick.
     pub fn is_picked_by(&self, index: u32) -> bool {
         match index {
             0..64 => self.picks >> index & 1 != 0,
@@ -100,18 +108,19 @@ impl DepSet {
         }
     }
 
-    /// Adds everything in `other`, picks too, as what it depends on in earnest.
+    /// Adds everything in `other`, including its picks, as full dependencies.
     pub fn include(&mut self, other: &DepSet) {
         self.reads |= other.reads | other.picks;
         other.later().iter().for_each(|&index| self.insert_later(index & !PICK));
     }
 
+    /// Whether there are neither dependencies nor picks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.reads == 0 && self.picks == 0 && self.later.is_none()
     }
 
-    /// Keeps the events that it depends on in earnest of which `keep` is true, and no others.
+    /// Keeps the full dependencies for which `keep` is true; drops the others and all picks.
     pub fn retain(&mut self, mut keep: impl FnMut(u32) -> bool) {
         self.picks = 0;
         self.reads = bits(self.reads).filter(|&index| keep(index)).fold(0, |word, index| word | 1 << index);
@@ -123,7 +132,7 @@ impl DepSet {
         }
     }
 
-    /// About how many bytes it has outside of itself.
+    /// About how many bytes the set has on the heap.
     pub fn heap_bytes(&self) -> usize {
         4 * self.later().len()
     }
@@ -162,12 +171,13 @@ impl FromIterator<u32> for DepSet {
 }
 
 impl Dependencies {
-    /// All of them, whatever their kind, picks included.
+    /// The dependencies of every kind, including picks.
     pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
         let sets = [&self.addr, &self.data, &self.ctrl, &self.cas];
         sets.into_iter().flat_map(|set| set.iter().chain(set.picks()))
     }
 
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.all().next().is_none()
     }

@@ -1,87 +1,124 @@
-//! Fences of all dialects. What one orders is the model's business; here they only have names.
+//! Fences of all dialects. They only have names here; the models say what they order.
 
 use std::fmt;
 
+/// A fence, in the words of its dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FenceMode {
-    // C11: atomic_thread_fence
+    /// C11: `atomic_thread_fence(memory_order_acquire)`.
     Acquire,
+    /// C11: `atomic_thread_fence(memory_order_release)`.
     Release,
+    /// C11: `atomic_thread_fence(memory_order_acq_rel)`.
     AcqRel,
+    /// C11: `atomic_thread_fence(memory_order_seq_cst)`.
     SeqCst,
-    // x86
+    /// x86: `MFENCE`.
     Mfence,
+    /// x86: `SFENCE`.
     Sfence,
+    /// x86: `LFENCE`.
     Lfence,
-    // Arm
+    /// Arm: data memory barrier.
     Dmb(ArmDomain, ArmKind),
+    /// Arm: data synchronisation barrier.
     Dsb(ArmDomain, ArmKind),
+    /// Arm: instruction synchronisation barrier.
     Isb,
-    // POWER
+    /// POWER: `sync`.
     Sync,
+    /// POWER: `lwsync`.
     Lwsync,
+    /// POWER: `isync`.
     Isync,
+    /// POWER: `eieio`.
     Eieio,
-    // RISC-V
+    /// RISC-V: `fence before,after`.
     Riscv {
+        /// Which earlier accesses it orders.
         before: RwSet,
+        /// Which later accesses it orders.
         after: RwSet,
     },
+    /// RISC-V: `fence.tso`.
     RiscvTso,
+    /// RISC-V: `fence.i`.
     RiscvI,
-    // Linux kernel
+    /// Linux kernel: `smp_mb`.
     Mb,
+    /// Linux kernel: `smp_rmb`.
     Rmb,
+    /// Linux kernel: `smp_wmb`.
     Wmb,
+    /// Linux kernel: `barrier`.
     Barrier,
+    /// Linux kernel: `smp_mb__before_atomic`.
     BeforeAtomic,
+    /// Linux kernel: `smp_mb__after_atomic`.
     AfterAtomic,
+    /// Linux kernel: `smp_mb__after_spinlock`.
     AfterSpinlock,
+    /// Linux kernel: `smp_mb__after_unlock_lock`.
     AfterUnlockLock,
+    /// Linux kernel: `smp_mb__after_srcu_read_unlock`.
     AfterSrcuReadUnlock,
+    /// Linux kernel: `rcu_read_lock`.
     RcuLock,
+    /// Linux kernel: `rcu_read_unlock`.
     RcuUnlock,
+    /// Linux kernel: `synchronize_rcu`.
     SyncRcu,
-    /// Waits for the grace period of the SRCU domain at an address, carried by the label.
+    /// Linux kernel: `synchronize_srcu`. The label carries the address of the SRCU domain.
     SyncSrcu,
 }
 
 /// The shareability domain of an Arm barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ArmDomain {
+    /// `SY`.
     Full,
+    /// `ISH`.
     InnerShareable,
+    /// `OSH`.
     OuterShareable,
+    /// `NSH`.
     NonShareable,
 }
 
 /// Which accesses an Arm barrier orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ArmKind {
+    /// All accesses.
     All,
+    /// Loads before it with all accesses after it.
     Loads,
+    /// Stores with stores.
     Stores,
 }
 
 /// Reads, writes, or both: one side of a RISC-V fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RwSet {
+    /// Reads.
     R,
+    /// Writes.
     W,
+    /// Reads and writes.
     Rw,
 }
 
 impl FenceMode {
-    /// C11 fences, and what the language engines treat as such.
+    /// Whether it is a C11 fence that acquires.
     pub fn is_acquire(self) -> bool {
         matches!(self, FenceMode::Acquire | FenceMode::AcqRel | FenceMode::SeqCst)
     }
 
+    /// Whether it is a C11 fence that releases.
     pub fn is_release(self) -> bool {
         matches!(self, FenceMode::Release | FenceMode::AcqRel | FenceMode::SeqCst)
     }
 
-    /// Orders every access before it before every access after it, on its architecture.
+    /// Whether, on its architecture, it orders every access before it with every access after it.
     pub fn is_full(self) -> bool {
         matches!(
             self,

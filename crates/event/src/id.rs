@@ -9,7 +9,9 @@ pub struct ThreadId(pub u16);
 /// The `index`-th event of `thread`, in program order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId {
+    /// The thread that the event belongs to.
     pub thread: ThreadId,
+    /// Its position in program order, from 0.
     pub index: u32,
 }
 
@@ -17,15 +19,17 @@ impl ThreadId {
     /// The owner of the initial writes: no thread of the program.
     pub const INIT: ThreadId = ThreadId(u16::MAX);
 
+    /// The number, to index with.
     pub fn as_usize(self) -> usize {
         usize::from(self.0)
     }
 }
 
 impl EventId {
-    /// The initial write, which stands before every other write of every location.
+    /// The initial write, which comes before every other write of every location.
     pub const INIT: EventId = EventId { thread: ThreadId::INIT, index: 0 };
 
+    /// The event of a thread at a position.
     pub fn new(thread: ThreadId, index: u32) -> EventId {
         EventId { thread, index }
     }

@@ -3,57 +3,79 @@
 use crate::{FenceMode, Location, ReadMode, ThreadId, Value, WriteMode};
 use std::fmt;
 
-/// The closed list of things that are visible to a memory model or to the scheduler.
+/// The closed list of actions that a memory model or the scheduler can see.
 ///
-/// A read-modify-write is two adjacent events, a read and a write with the same [`RmwKind`]; a read
-/// whose write did not come (a failed compare-and-swap) stays alone. `value` of a read is the value
-/// of the write it reads from, and 0 until that is chosen.
+/// A read-modify-write is two adjacent events: a read and a write with the same [`RmwKind`]. A read
+/// without its write (a failed compare-and-swap) stays alone. The `value` of a read is the value of the
+/// write that it reads from, and 0 until that write is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Label {
     /// The initial write of every location.
     Init,
+    /// A load, or the read of a read-modify-write.
     Read {
+        /// What it reads.
         access: Access,
+        /// Its ordering.
         mode: ReadMode,
+        /// Whether it belongs to a read-modify-write.
         rmw: RmwKind,
+        /// The value read.
         value: Value,
     },
+    /// A store, or the write of a read-modify-write.
     Write {
+        /// What it writes.
         access: Access,
+        /// Its ordering.
         mode: WriteMode,
+        /// Whether it belongs to a read-modify-write.
         rmw: RmwKind,
+        /// The value written.
         value: Value,
     },
-    /// `location` is meaningful for fences that name an object (SRCU), 0 otherwise.
+    /// A barrier, or an RCU primitive.
     Fence {
+        /// Which one.
         mode: FenceMode,
+        /// The object that the fence names (SRCU), or 0.
         location: Location,
     },
-    /// Starts thread `child`.
+    /// Starts a thread.
     Create {
+        /// The new thread.
         child: ThreadId,
     },
-    /// Waits for the end of thread `child`.
+    /// Waits for the end of a thread.
     Join {
+        /// The thread that ends.
         child: ThreadId,
     },
-    /// The last event of a thread, so that a join has something to wait for.
+    /// The last event of a thread. A join waits for it.
     End,
+    /// Allocates memory.
     Alloc {
+        /// The first byte.
         location: Location,
+        /// In bytes.
         size: u64,
     },
+    /// Frees memory.
     Free {
+        /// The first byte.
         location: Location,
     },
-    /// A choice that the program leaves open: a weak CAS or store-exclusive that may fail, a nondet
-    /// value. `chosen` is below `options`.
+    /// A choice that the program leaves open: a nondeterministic value, or whether a weak CAS or a
+    /// store-exclusive fails.
     Choice {
+        /// How many options there are.
         options: u32,
+        /// The one that was chosen, below `options`.
         chosen: u32,
     },
-    /// The thread stops here for good in this execution.
+    /// The thread stops here for the rest of this execution.
     Block {
+        /// Why.
         reason: BlockReason,
     },
 }
@@ -61,6 +83,7 @@ pub enum Label {
 /// The cell that an access touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Access {
+    /// Its first byte.
     pub location: Location,
     /// In bytes: 1, 2, 4 or 8.
     pub size: u8,
@@ -69,36 +92,41 @@ pub struct Access {
 /// Whether a read or write is half of a read-modify-write, and of which kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RmwKind {
+    /// It is no half of one.
     #[default]
     None,
     /// One instruction that reads and writes: fetch-and-add, exchange, compare-and-swap.
     Amo,
     /// As `Amo`, but the old value is not returned (AArch64 `STADD`, LKMM `atomic_inc`).
     AmoNoReturn,
-    /// The read of a compare-and-swap (or add-unless) that did not write: alone, but an atomic
-    /// operation all the same for fences that speak of such.
+    /// The read of a compare-and-swap (or add-unless) that did not write. It stands alone, but fences
+    /// that refer to atomic operations still count it as one.
     Failed,
     /// Load-linked / store-conditional: `LDXR`/`STXR`, `lwarx`/`stwcx.`, `lr`/`sc`.
     Exclusive,
-    /// The last round of a loop of such a pair: both halves, one right after the other.
+    /// The last iteration of a loop around such a pair: both halves, one right after the other.
     Loop,
-    /// The operations of a lock, as one cell: lock reads and writes it, unlock writes it.
+    /// An operation on a lock, which is one cell: lock reads and writes it, unlock writes it.
     Lock(LockKind),
 }
 
+/// The operations on a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LockKind {
+    /// Takes the lock.
     Acquire,
-    /// `trylock` that finds the lock taken reads it and goes on; LKMM's `spin_is_locked` too.
+    /// Reads the lock and continues: a `trylock` that finds it taken, LKMM's `spin_is_locked`.
     Test,
+    /// Releases the lock.
     Release,
 }
 
+/// Why a thread stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BlockReason {
     /// An `assume` does not hold: this execution is of no interest.
     Assume,
-    /// An await or spin loop that would read the same again: waits for another write.
+    /// An await or spin loop would read the same values again. It waits for another write.
     Spin,
     /// The lock is held by another thread.
     Lock,
@@ -109,13 +137,14 @@ pub enum BlockReason {
 }
 
 impl RmwKind {
-    /// Whether an event of this kind is one half of a read and write that belong together.
+    /// Whether an event of this kind is one half of a pair of a read and a write.
     pub fn is_pair(self) -> bool {
         !matches!(self, RmwKind::None | RmwKind::Failed | RmwKind::Lock(LockKind::Test | LockKind::Release))
     }
 }
 
 impl Label {
+    /// What a read or write accesses.
     pub fn access(&self) -> Option<Access> {
         match self {
             Label::Read { access, .. } | Label::Write { access, .. } => Some(*access),
@@ -123,18 +152,22 @@ impl Label {
         }
     }
 
+    /// The location that a read or write accesses.
     pub fn location(&self) -> Option<Location> {
         self.access().map(|access| access.location)
     }
 
+    /// Whether it is a read.
     pub fn is_read(&self) -> bool {
         matches!(self, Label::Read { .. })
     }
 
+    /// Whether it is a write.
     pub fn is_write(&self) -> bool {
         matches!(self, Label::Write { .. })
     }
 
+    /// Whether it belongs to a read-modify-write, and of which kind.
     pub fn rmw(&self) -> RmwKind {
         match self {
             Label::Read { rmw, .. } | Label::Write { rmw, .. } => *rmw,

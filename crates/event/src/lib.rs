@@ -4,6 +4,9 @@
 //! its program order), a [`Label`] (what it does) and, for models that need them, [`Dependencies`] on
 //! earlier reads of its thread. Everything here is plain data: no engine, no model, no program.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod dependency;
 mod fence;
 mod id;
@@ -25,22 +28,27 @@ pub type Value = u64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location(pub u64);
 
-/// The language a program was written in: it decides what the sets of a cat model (`A`, `L`, `X`, …)
-/// mean for its events.
+/// The language that a program was written in. It decides what the sets of a cat model (`A`, `L`, `X`,
+/// …) mean for its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dialect {
     /// C11, C++ and Linux-kernel C: the same labels serve both kinds of model.
     #[default]
     C,
+    /// Arm, 64 bits.
     AArch64,
+    /// Arm, version 7.
     Arm,
+    /// POWER.
     Ppc,
+    /// RISC-V, 64 bits.
     RiscV,
+    /// x86 and x86-64.
     X86,
 }
 
 impl Dialect {
-    /// As the first word of a litmus test.
+    /// Its name, as in the first word of a litmus test.
     pub fn name(self) -> &'static str {
         match self {
             Dialect::C => "C",

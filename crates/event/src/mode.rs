@@ -6,14 +6,18 @@
 
 use std::fmt;
 
+/// The ordering of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReadMode {
     /// Not atomic: C's `*p`, or any ordinary load of an assembly language.
     Plain,
+    /// Atomic, without ordering.
     Relaxed,
     /// Arm's `LDAPR` (RCpc): not ordered after an earlier store-release.
     AcquirePc,
+    /// Acquire.
     Acquire,
+    /// Sequentially consistent.
     SeqCst,
     /// RISC-V only: `lr.rl`, a load that carries a release annotation.
     RiscvRelease,
@@ -21,12 +25,16 @@ pub enum ReadMode {
     SrcuLock,
 }
 
+/// The ordering of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WriteMode {
     /// Not atomic: C's `*p = v`, or any ordinary store of an assembly language.
     Plain,
+    /// Atomic, without ordering.
     Relaxed,
+    /// Release.
     Release,
+    /// Sequentially consistent.
     SeqCst,
     /// RISC-V only: `sc.aq` or the store half of an `amo….aq`, a store that carries an acquire annotation.
     RiscvAcquire,
@@ -35,20 +43,24 @@ pub enum WriteMode {
 }
 
 impl ReadMode {
+    /// Whether it is not plain.
     pub fn is_atomic(self) -> bool {
         self != ReadMode::Plain
     }
 
+    /// Whether it acquires, as C11 understands it.
     pub fn is_acquire(self) -> bool {
         matches!(self, ReadMode::AcquirePc | ReadMode::Acquire | ReadMode::SeqCst)
     }
 }
 
 impl WriteMode {
+    /// Whether it is not plain.
     pub fn is_atomic(self) -> bool {
         self != WriteMode::Plain
     }
 
+    /// Whether it releases, as C11 understands it.
     pub fn is_release(self) -> bool {
         matches!(self, WriteMode::Release | WriteMode::SeqCst)
     }

@@ -2,12 +2,13 @@
 //!
 //! One label has different names in different dialects: a release store is in `REL` for a C11 model,
 //! in `Release` for the Linux kernel's, in `L` for Arm's and in `Rel` for RISC-V's. C11 and
-//! Linux-kernel names are given together, since one program may be asked about under either.
+//! Linux-kernel names are given together, because one program may be checked under either model.
 //! Sets that depend on the execution (`FW`) or on all events (`_`, `M`) are not listed here.
 
 use crate::{ArmDomain, ArmKind, Dialect, FenceMode, Label, LockKind, ReadMode, RmwKind, RwSet, WriteMode};
 use smallvec::SmallVec;
 
+/// The names of some sets.
 pub type Tags = SmallVec<[&'static str; 10]>;
 
 /// The sets of an event with this label. Initial writes are `Write`s with `initial` set: they are in
@@ -18,8 +19,8 @@ pub fn tags(dialect: Dialect, label: &Label, initial: bool) -> Tags {
         Label::Read { .. } => tags.extend_from_slice(&["M", "R", "Exp"]),
         Label::Write { .. } => tags.extend_from_slice(&["M", "W", "Exp"]),
         Label::Fence { mode, .. } => {
-            // Entering and leaving a critical section, and waiting for a grace period, are fences
-            // of the Linux-kernel model too.
+            // In the Linux-kernel model, entering and leaving a critical section and waiting for a
+            // grace period are fences too.
             tags.push("F");
             fence_tags(*mode, &mut tags);
             return tags;

@@ -12,7 +12,7 @@ use crate::prefix::{Below, Covered, Ordered, Prefix};
 use crate::seed::{Seeds, depend, ways};
 use crate::visit::{Statistics, Visit, Visitor};
 use crate::weave::is_split;
-use porf_consistency::{Architecture, HappensBefore, MemoryModel};
+use porf_consistency::{Architecture, HappensBefore, KeptOrder, MemoryModel};
 use porf_event::Label;
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Linked, Loc, Need};
 use smallvec::SmallVec;
@@ -316,7 +316,8 @@ impl<V: Visitor> Visitor for Cyclic<'_, V> {
             Visit::Fault(_, fault) => fault.kind.is_limit(),
             _ => self.all,
         };
-        let graph = visit.execution().graph;
+        let Some(execution) = visit.execution() else { return self.visitor.visit(visit) };
+        let graph = execution.graph;
         if !always && !has_cycle(graph) {
             return ControlFlow::Continue(());
         }

@@ -209,7 +209,7 @@ impl<C: Checker> Checker for &mut Both<'_, C> {
 
 fn agree_on_graphs(name: &str, fast: impl Checker) {
     let idiom = dependent::IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
-    let model = porf_cat::Model::builtin(name).unwrap();
+    let model = porf_cat::CatModel::shipped(name.parse().unwrap());
     let cat = Cat::new(&model, idiom.dialect, fast.architecture());
     let mut both = Both { fast, cat, consistent: 0, others: 0 };
     let options = Options { unroll: Some(2), ..Options::default() };

@@ -11,7 +11,7 @@ pub enum Error {
     /// has to be made under the equivalence that sees co.
     Undecided,
     /// Accesses of different sizes overlap, some of them non-atomic: the program must be searched with
-    /// these cut ([`porf_ir::Program::split`]).
+    /// these cut. The entry points of this crate do that; callers never see it.
     Mixed(Vec<Split>),
     /// A fixed limit of the engine was reached.
     Limit(String),

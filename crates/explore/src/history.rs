@@ -15,9 +15,10 @@ use crate::known::{Known, Tracking};
 use porf_event::{BlockReason, Label, Location, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
-use porf_ir::FunctionId;
+use porf_ir::{FunctionId, layout};
 use smallvec::SmallVec;
 use std::cell::Cell;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -253,13 +254,18 @@ impl<'p> History<'p> {
 
     /// The number of the thread that event `index` of `parent` starts: always the same.
     pub fn created_id(&mut self, parent: ThreadId, index: u32) -> Result<ThreadId, Error> {
-        let first = self.interp.program().threads.len();
+        let program = self.interp.program();
         let mut created = self.created.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = first + created.len();
-        if next >= usize::from(ThreadId::INIT.0) {
-            return Err(Error::Unsupported("more than 65534 threads".into()));
+        let next = program.threads.len() + created.len();
+        // The addresses of a C program name a thread; without them only the number itself is bounded.
+        let most = match program.image {
+            Some(_) => layout::MAX_THREADS as usize,
+            None => usize::from(ThreadId::INIT.0),
+        };
+        match created.entry((parent, index)) {
+            Entry::Vacant(_) if next >= most => Err(Error::Limit(format!("more than {most} threads"))),
+            entry => Ok(*entry.or_insert(ThreadId(next as u16))),
         }
-        Ok(*created.entry((parent, index)).or_insert(ThreadId(next as u16)))
     }
 
     /// The beginning of thread `child`, which a thread is about to start.

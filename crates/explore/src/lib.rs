@@ -6,6 +6,7 @@
 mod buffering;
 #[cfg(test)]
 mod by_cat;
+mod dispatch;
 mod engine;
 mod error;
 mod estimate;
@@ -14,7 +15,6 @@ mod known;
 mod memo;
 mod memory;
 mod mixed;
-mod model;
 mod parallel;
 mod prefix;
 mod schedule;
@@ -25,21 +25,19 @@ mod visit;
 mod weave;
 
 pub use error::Error;
-pub use model::{Equivalence, Model};
+use porf_model::CheckedBy;
+pub use porf_model::{Equivalence, Model};
 pub use schedule::Schedule;
 pub use stuck::{Stuck, Waiting};
 pub use task::Task;
 pub use visit::{Execution, Statistics, Visit, Visitor};
 
+use dispatch::{Search, dispatch};
 use history::Created;
-use porf_consistency::{
-    Architecture, Armv7, Armv8, Cat, Checked, Checker, Closure, Imm, ImmSc, ImmWeak, MemoryModel, Mo,
-    OrderedBefore, Porf, Power, Pso, Ra, Rc11, Rc11Hb, Rc11Weak, Rf, RfSc, Riscv, Sc, Sra, Tso, WeakMo,
-    Whole,
-};
-use porf_event::{Dialect, FenceMode, ReadMode, RmwKind, WriteMode};
+use porf_cat::CatModel;
+use porf_consistency::{Architecture, Armv8, Cat, Checker, Imm, MemoryModel, Riscv, Whole};
 use porf_interp::Interpreter;
-use porf_ir::{Instr, Program};
+use porf_ir::{Program, Split};
 use seed::Sown;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -81,6 +79,9 @@ pub struct Rest {
     /// that were already shown.
     #[serde(default)]
     cycles: Option<Vec<u64>>,
+    /// How accesses of the program are cut in this search.
+    #[serde(default)]
+    cuts: Vec<Vec<Split>>,
 }
 
 impl Rest {
@@ -122,11 +123,16 @@ pub fn explore(
             Ok(statistics)
         }
     }
-    if needs_weaving(model, equivalence) {
-        return weave_model(program, model, options, Start::default(), visitor)
-            .map(|(statistics, _)| statistics);
-    }
-    dispatch(program, model, equivalence, options, Alone(model, visitor))
+    mixed::with_cuts(program, |program, anew| {
+        if anew {
+            let _ = visitor.visit(Visit::Anew);
+        }
+        if needs_weaving(model, equivalence) {
+            return weave_model(program, model, options, Start::default(), visitor)
+                .map(|(statistics, _)| statistics);
+        }
+        dispatch(program, model, equivalence, options, Alone(model, visitor))
+    })
 }
 
 /// Explores every execution of `program` that a cat model allows, up to events, rf and co.
@@ -136,7 +142,7 @@ pub fn explore(
 /// [`porf_consistency::Checker`].
 pub fn explore_cat(
     program: &Program,
-    model: &porf_cat::Model,
+    model: &CatModel,
     options: &Options,
     visitor: &mut impl Visitor,
 ) -> Result<Statistics, Error> {
@@ -146,28 +152,34 @@ pub fn explore_cat(
     if model.chooses() {
         return Err(Error::Unsupported("a model that chooses relations of its own".into()));
     }
-    let architecture = if model.is_builtin() { Architecture::of(model.name()) } else { None };
-    let keeps_po =
-        model.implies_porf_acyclicity() || (model.is_builtin() && matches!(model.name(), "tso" | "pso"));
+    let shipped = model.is_shipped();
+    let architecture = shipped.and_then(Model::architecture);
+    // A shipped model without an architecture keeps enough of program order, whatever its axioms say.
+    let keeps_po = model.implies_porf_acyclicity() || shipped.is_some();
     if architecture.is_none() && !keeps_po {
         return Err(Error::Unsupported("a model that does not say `acyclic po | rf`".into()));
     }
-    weave(program, Cat::new(model, program.dialect, architecture), options, Start::default(), visitor)
-        .map(|(statistics, _)| statistics)
+    mixed::with_cuts(program, |program, anew| {
+        if anew {
+            let _ = visitor.visit(Visit::Anew);
+        }
+        let checker = Cat::new(model, program.dialect, architecture);
+        weave(program, checker, options, Start::default(), visitor).map(|(statistics, _)| statistics)
+    })
 }
 
 /// Whether the main search is not made for a model at all.
 fn needs_weaving(model: Model, equivalence: Equivalence) -> bool {
-    model == Model::Lkmm && equivalence == Equivalence::Mo
+    model.entry().checked == CheckedBy::Cat && equivalence == Equivalence::Mo
 }
 
 /// Whether the accesses and fences of a program are those that a model speaks of.
 fn check_dialect(program: &Program, model: Model) -> Result<(), Error> {
-    if program.dialect == model.dialect() || model.architecture().is_none_or(|it| it == Architecture::Imm) {
+    if model.speaks(program.dialect) {
         return Ok(());
     }
-    let (from, to) = (program.dialect.name(), model.dialect().name());
-    Err(Error::Unsupported(format!("a program in {from} under {model}: compile it to {to} first")))
+    let from = program.dialect.name();
+    Err(Error::Unsupported(format!("a program in {from} under {model}, which does not speak of it")))
 }
 
 /// Where the search for a model that does not keep program order begins: with seeds, or with nothing.
@@ -193,7 +205,7 @@ fn weave_model<'p>(
         Model::Riscv => return weave(program, Whole::<Riscv>::default(), options, start, visitor),
         _ => {}
     }
-    let cat = porf_cat::Model::builtin(model.name()).unwrap_or_else(|| unreachable!("it is shipped"));
+    let cat = CatModel::shipped(model);
     weave(program, Cat::new(&cat, program.dialect, model.architecture()), options, start, visitor)
 }
 
@@ -274,7 +286,7 @@ pub fn explore_parallel<V: Visitor + Send>(
                 start.sown = outcome.sown.filter(|_| rest.cycles.is_none());
                 let cycles = rest.cycles.or(outcome.buffering.then(Vec::new));
                 statistics = outcome.statistics;
-                rest = Rest { tasks: outcome.tasks, created: start.created.list(), cycles };
+                rest = Rest { tasks: outcome.tasks, created: start.created.list(), cycles, cuts: Vec::new() };
                 if outcome.broken {
                     return Ok((statistics, rest));
                 }
@@ -283,15 +295,38 @@ pub fn explore_parallel<V: Visitor + Send>(
             Ok((statistics, rest))
         }
     }
-    if needs_weaving(model, equivalence) {
-        let mut statistics = Statistics::default();
-        let mut rest = from.unwrap_or(Rest { cycles: Some(Vec::new()), ..Rest::default() });
-        let created = Created::from_list(program.threads.len(), &rest.created);
-        let start = Start { created, sown: None };
-        finish(program, model, options, start, &mut visitors, &mut statistics, &mut rest)?;
-        return Ok((statistics, rest));
-    }
-    dispatch(program, model, equivalence, options, Together(model, &mut visitors, from))
+    let begun = cut_as_in(program, from.as_ref());
+    let mut from = from;
+    mixed::with_cuts(begun.as_ref().unwrap_or(program), |program, anew| {
+        let mut from = from.take();
+        if anew {
+            // What was left of another program is of no use.
+            from = None;
+            for visitor in &mut visitors {
+                let _ = visitor.visit(Visit::Anew);
+            }
+        }
+        let (statistics, mut rest) = if needs_weaving(model, equivalence) {
+            let mut statistics = Statistics::default();
+            let mut rest = from.unwrap_or(Rest { cycles: Some(Vec::new()), ..Rest::default() });
+            let created = Created::from_list(program.threads.len(), &rest.created);
+            let start = Start { created, sown: None };
+            finish(program, model, options, start, &mut visitors, &mut statistics, &mut rest)?;
+            (statistics, rest)
+        } else {
+            dispatch(program, model, equivalence, options, Together(model, &mut visitors, from))?
+        };
+        rest.cuts.clone_from(&program.cuts);
+        Ok((statistics, rest))
+    })
+}
+
+/// The program with its accesses cut as in a search that was broken off.
+fn cut_as_in(program: &Program, from: Option<&Rest>) -> Option<Program> {
+    let rest = from.filter(|rest| !rest.cuts.is_empty())?;
+    let mut cut = program.clone();
+    rest.cuts.iter().for_each(|splits| cut.split(splits));
+    Some(cut)
 }
 
 /// Searches for executions with cycles, if there may be some and nothing else is left to do. One worker does
@@ -339,7 +374,8 @@ pub fn again(
             engine::Engine::<M>::new(program, options, created)?.show_again(self.0, self.2)
         }
     }
-    dispatch(program, model, equivalence, options, Again(task, rest, visitor))
+    let cut = cut_as_in(program, Some(rest));
+    dispatch(cut.as_ref().unwrap_or(program), model, equivalence, options, Again(task, rest, visitor))
 }
 
 /// About how many executions there are, complete or blocked, with the standard error of that number.
@@ -362,103 +398,5 @@ pub fn estimate(
             estimate::estimate(&mut engine::Engine::<M>::new(program, options, created)?, self.0)
         }
     }
-    dispatch(program, model, equivalence, options, Estimate(samples))
-}
-
-/// Something to do with a model that is known only at run time.
-trait Search {
-    type Output;
-    fn run<M: MemoryModel + Default>(
-        self,
-        program: &Program,
-        options: &Options,
-    ) -> Result<Self::Output, Error>;
-}
-
-fn dispatch<S: Search>(
-    program: &Program,
-    model: Model,
-    equivalence: Equivalence,
-    options: &Options,
-    search: S,
-) -> Result<S::Output, Error> {
-    check_dialect(program, model)?;
-    match (model, equivalence) {
-        (Model::Sc, Equivalence::Mo) => search.run::<Mo<Closure<Sc>>>(program, options),
-        (Model::Sra, Equivalence::Mo) => search.run::<Mo<Closure<Sra>>>(program, options),
-        (Model::Tso, Equivalence::Mo) => search.run::<Mo<Closure<Tso>>>(program, options),
-        (Model::Pso, Equivalence::Mo) => search.run::<Mo<Closure<Pso>>>(program, options),
-        (Model::Ra, Equivalence::Mo) => search.run::<Mo<Ra>>(program, options),
-        (Model::Rc11, Equivalence::Mo) if uses_sc(program) => search.run::<Mo<Rc11>>(program, options),
-        (Model::Rc11, Equivalence::Mo) if uses_fences(program) => {
-            search.run::<Mo<Rc11Weak<Rc11Hb<true>>>>(program, options)
-        }
-        (Model::Rc11, Equivalence::Mo) => search.run::<Mo<Rc11Weak<Rc11Hb<false>>>>(program, options),
-        (Model::Imm, Equivalence::Mo) if uses_sc_accesses(program) => {
-            search.run::<Mo<ImmSc<true>>>(program, options)
-        }
-        (Model::Imm, Equivalence::Mo) if uses_sc_fences(program) => {
-            search.run::<Mo<ImmSc<false>>>(program, options)
-        }
-        (Model::Imm, Equivalence::Mo) if uses_fences(program) => {
-            search.run::<Mo<ImmWeak<true>>>(program, options)
-        }
-        (Model::Imm, Equivalence::Mo) => search.run::<Mo<ImmWeak<false>>>(program, options),
-        (Model::Armv8, Equivalence::Mo) if varies(program) => search.run::<Checked<Armv8>>(program, options),
-        (Model::Riscv, Equivalence::Mo) if varies(program) => search.run::<Checked<Riscv>>(program, options),
-        (Model::Armv8, Equivalence::Mo) => search.run::<OrderedBefore<Armv8>>(program, options),
-        (Model::Armv7, Equivalence::Mo) => search.run::<Checked<Armv7>>(program, options),
-        (Model::Power, Equivalence::Mo) => search.run::<Checked<Power>>(program, options),
-        (Model::Riscv, Equivalence::Mo) => search.run::<OrderedBefore<Riscv>>(program, options),
-        (Model::Ra, Equivalence::Rf) => search.run::<Rf<Porf>>(program, options),
-        (Model::Rc11, Equivalence::Rf) if !uses_sc(program) => {
-            search.run::<Rf<Rc11Hb<true>>>(program, options)
-        }
-        (Model::Rc11, Equivalence::Rf) => search.run::<RfSc>(program, options),
-        (Model::Wrc11, _) if uses_sc(program) => search.run::<WeakMo<true>>(program, options),
-        (Model::Wrc11, _) => search.run::<WeakMo<false>>(program, options),
-        _ => Err(Error::Unsupported(format!("{model} up to {equivalence}"))),
-    }
-}
-
-/// Whether what a compare-and-swap is ordered after depends on whether it succeeds: no compiler makes such,
-/// and no machine has them.
-fn varies(program: &Program) -> bool {
-    let mut code = program.functions.iter().flat_map(|function| &function.code);
-    code.any(|instr| match instr {
-        Instr::Cas { read, failure, kind, .. } => {
-            read != failure || (program.dialect == Dialect::RiscV && *kind != RmwKind::Loop)
-        }
-        _ => false,
-    })
-}
-
-fn uses_fences(program: &Program) -> bool {
-    let mut code = program.functions.iter().flat_map(|function| &function.code);
-    code.any(|instr| matches!(instr, Instr::Fence { .. } | Instr::FenceAt { .. }))
-}
-
-fn uses_sc(program: &Program) -> bool {
-    uses_sc_accesses(program) || uses_sc_fences(program)
-}
-
-fn uses_sc_fences(program: &Program) -> bool {
-    program.functions.iter().flat_map(|function| &function.code).any(|instr| match instr {
-        Instr::Fence { mode } | Instr::FenceAt { mode, .. } => *mode == FenceMode::SeqCst,
-        _ => false,
-    })
-}
-
-fn uses_sc_accesses(program: &Program) -> bool {
-    program.functions.iter().flat_map(|function| &function.code).any(|instr| match instr {
-        Instr::Load { mode, .. } | Instr::LoadExclusive { mode, .. } => *mode == ReadMode::SeqCst,
-        Instr::Store { mode, .. } | Instr::StoreExclusive { mode, .. } => *mode == WriteMode::SeqCst,
-        Instr::Rmw { read, write, .. } | Instr::AddUnless { read, write, .. } => {
-            *read == ReadMode::SeqCst || *write == WriteMode::SeqCst
-        }
-        Instr::Cas { read, write, failure, .. } => {
-            *read == ReadMode::SeqCst || *write == WriteMode::SeqCst || *failure == ReadMode::SeqCst
-        }
-        _ => false,
-    })
+    mixed::with_cuts(program, |program, _| dispatch(program, model, equivalence, options, Estimate(samples)))
 }

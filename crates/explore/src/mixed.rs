@@ -1,8 +1,8 @@
 //! Accesses of different sizes that overlap.
 //!
 //! Cells of an execution are equal or apart. When an access would break that, those that are too large
-//! and not atomic have to be cut, here and where the older accesses come from; whoever asked for the
-//! exploration cuts them and begins again. Pieces only get smaller, so that this comes to an end.
+//! and not atomic have to be cut, here and where the older accesses come from, and the search begins
+//! anew ([`with_cuts`]). Pieces only get smaller, so that this comes to an end.
 //! Atomic accesses are never cut: no model here says what happens when they overlap in part.
 
 use crate::engine::Engine;
@@ -10,7 +10,29 @@ use crate::error::Error;
 use crate::history::Tag;
 use porf_consistency::MemoryModel;
 use porf_graph::Loc;
-use porf_ir::Split;
+use porf_ir::{Program, Split};
+
+/// Runs a search. Where accesses of different sizes overlap it cuts them and runs the search anew, which is told
+/// whether it is not the first one.
+pub(crate) fn with_cuts<T>(
+    program: &Program,
+    mut search: impl FnMut(&Program, bool) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut cut = match search(program, false) {
+        Err(Error::Mixed(splits)) => {
+            let mut cut = program.clone();
+            cut.split(&splits);
+            cut
+        }
+        result => return result,
+    };
+    loop {
+        match search(&cut, true) {
+            Err(Error::Mixed(splits)) => cut.split(&splits),
+            result => return result,
+        }
+    }
+}
 
 /// What to do about a thread, at `tag`, whose next access to the cell `loc` overlaps others in part.
 pub(crate) fn error<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) -> Error {

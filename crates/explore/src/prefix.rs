@@ -4,7 +4,7 @@
 //! before it, and so on. A write that is read by its own thread only is passed on before it is ordered
 //! (store forwarding): of such a write only what it depends on belongs to the prefix.
 
-use porf_consistency::{Architecture, is_exclusive_read, is_marked};
+use porf_consistency::{Architecture, KeptOrder, is_exclusive_read, is_marked};
 use porf_event::{DepSet, EventId, Label, RmwKind};
 use porf_graph::{Ev, ExecutionGraph, Linked, Need, Partial};
 

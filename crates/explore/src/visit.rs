@@ -6,6 +6,7 @@ use crate::task::Task;
 use porf_event::{BlockReason, ThreadId, Value};
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Loc};
 use porf_interp::{Fault, ThreadState};
+use porf_ir::Program;
 use std::ops::ControlFlow;
 
 /// Something that happened during the search.
@@ -23,18 +24,21 @@ pub enum Visit<'v, 'p> {
     Working(&'v Execution<'v, 'p>),
     /// Two accesses race.
     Race(&'v Execution<'v, 'p>, Ev, Ev),
+    /// The search begins anew with accesses cut into pieces: nothing that was shown so far counts.
+    Anew,
 }
 
 impl<'v, 'p> Visit<'v, 'p> {
     /// Where it happened.
-    pub fn execution(&self) -> &'v Execution<'v, 'p> {
+    pub fn execution(&self) -> Option<&'v Execution<'v, 'p>> {
         match self {
+            Visit::Anew => None,
             Visit::Complete(execution)
             | Visit::Blocked(execution)
             | Visit::Working(execution)
             | Visit::Fault(execution, _)
             | Visit::Memory(execution, ..)
-            | Visit::Race(execution, ..) => execution,
+            | Visit::Race(execution, ..) => Some(execution),
         }
     }
 }
@@ -92,6 +96,11 @@ impl Statistics {
 }
 
 impl Execution<'_, '_> {
+    /// The program as it was searched: its accesses may have been cut ([`Program::cuts`]).
+    pub fn program(&self) -> &Program {
+        self.history.interp.program()
+    }
+
     /// The state of a thread after its last event.
     pub fn state(&self, thread: ThreadId) -> &ThreadState {
         self.history.state(tag_of(self.graph, thread.as_usize()))

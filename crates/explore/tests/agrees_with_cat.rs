@@ -6,7 +6,7 @@
 //! the search; both must find the same graphs. Candidates that the cat file rejects are so held
 //! against the checker as well as those that it allows.
 
-use porf_cat::Model as CatModel;
+use porf_cat::CatModel;
 use porf_event::{EventId, FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_explore::{Equivalence, Model, Options, Schedule, Visit, explore};
 use porf_graph::CanonicalKey;
@@ -217,7 +217,7 @@ fn key(execution: &Execution<'_, '_>, with_co: bool) -> CanonicalKey {
 
 /// Compares on `count` programs of every template, or on all of them.
 fn agree(model: Model, equivalence: Equivalence, templates: &[(Template<'_>, u64)], count: u64) {
-    let cat = CatModel::builtin(model.name()).unwrap();
+    let cat = CatModel::shipped(model);
     let with_co = equivalence == Equivalence::Mo && model != Model::Wrc11;
     let (mut seen, mut graphs) = (0_u64, 0);
     for (template, locations) in templates {
@@ -304,6 +304,15 @@ fn rc11() {
         agree(Model::Rc11, equivalence, &shapes(C11), programs(400));
         agree(Model::Rc11, equivalence, &shapes(SEQUENCES), programs(400));
     }
+}
+
+#[test]
+fn c20() {
+    for equivalence in [Equivalence::Mo, Equivalence::Rf] {
+        agree(Model::C20, equivalence, &shapes(C11), programs(200));
+        agree(Model::C20, equivalence, &shapes(SEQUENCES), programs(400));
+    }
+    agree(Model::C20, Equivalence::Mo, &patterns(PATTERNS), programs(1_000));
 }
 
 #[test]

@@ -92,6 +92,12 @@ fn rc11_with_sc() {
 }
 
 #[test]
+fn c20() {
+    fuzz(14, budget(300), 6, Modes::Weak, &[(Model::C20, Equivalence::Mo), (Model::C20, Equivalence::Rf)]);
+    fuzz(15, budget(150), 7, Modes::All, &[(Model::C20, Equivalence::Mo), (Model::C20, Equivalence::Rf)]);
+}
+
+#[test]
 fn up_to_rf() {
     fuzz(4, budget(300), 6, Modes::Weak, &[(Model::Ra, Equivalence::Rf), (Model::Rc11, Equivalence::Rf)]);
 }

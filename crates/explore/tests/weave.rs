@@ -6,7 +6,7 @@
 
 mod support;
 
-use porf_cat::Model;
+use porf_cat::CatModel;
 use porf_event::{EventId, Label};
 use porf_explore::{
     Equivalence, Execution, Model as Fast, Options, Schedule, Visit, explore, explore_cat, explore_parallel,
@@ -33,7 +33,7 @@ struct Expected {
     cyclic: u32,
 }
 
-fn expected(program: &Program, model: &Model, limit: usize) -> Option<Expected> {
+fn expected(program: &Program, model: &CatModel, limit: usize) -> Option<Expected> {
     let mut judge = CatJudge::new(model);
     let mut expected = Expected { keys: Keys::new(), cyclic: 0 };
     let mut seen = 0;
@@ -113,7 +113,7 @@ struct Found {
 
 fn explored(
     program: &Program,
-    model: &Model,
+    model: &CatModel,
     fast: Option<Fast>,
     schedule: Schedule,
 ) -> Result<Found, String> {
@@ -153,7 +153,7 @@ struct Checked {
 }
 
 /// What is wrong with the search, if anything is.
-fn check(program: &Program, model: &Model, fast: Option<Fast>) -> Option<Checked> {
+fn check(program: &Program, model: &CatModel, fast: Option<Fast>) -> Option<Checked> {
     let expected = expected(program, model, 600)?;
     let mut buffering = 0;
     for schedule in SCHEDULES {
@@ -217,7 +217,7 @@ fn show(key: &CanonicalKey) -> String {
 fn in_little_memory() {
     for (name, fast) in [("armv8", None), ("armv8", Some(Fast::Armv8)), ("imm", Some(Fast::Imm))] {
         let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
-        let model = Model::builtin(name).unwrap();
+        let model = CatModel::shipped(name.parse().unwrap());
         for at in 0..20 {
             let program = program((9 << 41) + at, 9, idiom);
             let keys = |memory: Option<usize>| {
@@ -246,7 +246,7 @@ fn in_little_memory() {
 fn in_parts() {
     for (name, fast) in [("imm", Fast::Imm), ("armv8", Fast::Armv8), ("lkmm", Fast::Lkmm)] {
         let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
-        let model = Model::builtin(name).unwrap();
+        let model = CatModel::shipped(name.parse().unwrap());
         for at in 0..40 {
             let program = program((7 << 40) + (11 << 30) + at, 7, idiom);
             let Ok(expected) = explored(&program, &model, Some(fast), Schedule::LeftToRight) else {
@@ -289,7 +289,7 @@ fn models_that_keep_program_order() {
     let models = [("sc", Fast::Sc), ("tso", Fast::Tso), ("ra", Fast::Ra), ("rc11", Fast::Rc11)];
     let mut checked = 0;
     for (name, fast) in models {
-        let model = Model::builtin(name).unwrap();
+        let model = CatModel::shipped(name.parse().unwrap());
         for at in 0..budget() / 4 {
             let program = generate::program((9 << 40) + at, 6, Modes::All);
             checked += u32::from(check(&program, &model, None).is_some());
@@ -350,7 +350,7 @@ fn fuzz(name: &str, size: u64, fast: Option<Fast>) {
 
 fn fuzz_size(name: &str, size: u64, budget: u64, fast: Option<Fast>) {
     let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
-    let model = Model::builtin(name).unwrap();
+    let model = CatModel::shipped(name.parse().unwrap());
     let seed: u64 = std::env::var("PORF_SEED").map_or(1, |seed| seed.parse().unwrap());
     let (mut checked, mut executions, mut cyclic, mut buffering) = (0, 0, 0, 0);
     for at in 0..budget {
@@ -384,7 +384,7 @@ fn seeds_are_enough() {
     let seed: u64 = std::env::var("PORF_SEED").map_or(1, |seed| seed.parse().unwrap());
     for (name, fast) in models {
         let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
-        let model = Model::builtin(name).unwrap();
+        let model = CatModel::shipped(name.parse().unwrap());
         let (mut compared, mut executions) = (0, 0);
         for at in 0..budget() / 8 {
             let program = program((13 << 40) + seed * 40_000_000 + 4 * at, 13, idiom);
@@ -422,7 +422,7 @@ fn what_depends_on_the_read_of_a_seed() {
     ];
     for (name, fast, seed) in programs {
         let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
-        let (program, model) = (program(seed, 7, idiom), Model::builtin(name).unwrap());
+        let (program, model) = (program(seed, 7, idiom), CatModel::shipped(name.parse().unwrap()));
         assert!(check(&program, &model, Some(fast)).is_none_or(|found| found.buffering));
         if let Ok(found) = explored(&program, &model, Some(fast), Schedule::LeftToRight) {
             assert!(!found.whole, "{name}\n{}", porf_ir::print(&program));
@@ -433,7 +433,7 @@ fn what_depends_on_the_read_of_a_seed() {
 /// What one thread keeps in order, pair by pair.
 fn chains(name: &str, fast: Fast) {
     let idiom = IDIOMS.iter().find(|idiom| idiom.model == name).unwrap();
-    let model = Model::builtin(name).unwrap();
+    let model = CatModel::shipped(name.parse().unwrap());
     let seed: u64 = std::env::var("PORF_SEED").map_or(1, |seed| seed.parse().unwrap());
     let (mut checked, mut cut) = (0, 0);
     let count = 40 * budget();
@@ -547,7 +547,7 @@ fn implicit_flow_is_refused() {
     });
     program.functions.push(f.finish());
     program.threads.push(ThreadEntry { name: "P0".into(), function: FunctionId(0), registers: Vec::new() });
-    let model = Model::builtin("lkmm").unwrap();
+    let model = CatModel::shipped("lkmm".parse().unwrap());
     let options = Options { unroll: Some(2), ..Options::default() };
     let refused = explore_cat(&program, &model, &options, &mut |_: Visit<'_, '_>| ControlFlow::Continue(()));
     assert!(refused.unwrap_err().to_string().contains("`if` that is over"));
@@ -559,7 +559,7 @@ fn plain_accesses_do_not_order() {
     let idiom = IDIOMS.iter().find(|idiom| idiom.model == "lkmm").unwrap();
     for at in [110_008_826, 110_021_300] {
         let program = program((6 << 40) + at, 6, idiom);
-        assert!(check(&program, &Model::builtin("lkmm").unwrap(), None).is_some());
+        assert!(check(&program, &CatModel::shipped("lkmm".parse().unwrap()), None).is_some());
     }
 }
 
@@ -569,7 +569,7 @@ fn optional_stores_are_refused() {
     let idiom = IDIOMS.iter().find(|idiom| idiom.model == "imm").unwrap();
     let program = program((9 << 40) + 110_008_544, 9, idiom);
     for fast in [None, Some(Fast::Imm)] {
-        assert!(check(&program, &Model::builtin("imm").unwrap(), fast).is_none());
+        assert!(check(&program, &CatModel::shipped("imm".parse().unwrap()), fast).is_none());
     }
 }
 
@@ -578,7 +578,7 @@ fn optional_stores_are_refused() {
 #[test]
 fn what_is_compared_later_is_refused() {
     let idiom = IDIOMS.iter().find(|idiom| idiom.model == "armv8").unwrap();
-    let model = Model::builtin("armv8").unwrap();
+    let model = CatModel::shipped("armv8".parse().unwrap());
     let program = program((7 << 40) + 110_046_000, 7, idiom);
     for fast in [None, Some(Fast::Armv8)] {
         assert!(check(&program, &model, fast).is_none());

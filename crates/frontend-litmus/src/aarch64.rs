@@ -1,10 +1,10 @@
 //! AArch64.
 //!
 //! `W1` is the low half of `X1`; writing it clears the high half. `LDAR` is an acquire read, `LDAPR`
-//! the weaker acquire of RCpc. Of an atomic operation, `A` belongs to the read and `L` to the write;
-//! one whose old value is dropped (`STADD`, or a zero register as destination) has a read that no
-//! acquire or load barrier orders. Addresses may be indexed by an immediate or a register, with
-//! extension and shift, and written back.
+//! the weaker acquire of RCpc. In an atomic operation `A` belongs to the read and `L` to the write. If
+//! the old value is dropped (`STADD`, or a zero register as destination), no acquire or load barrier
+//! orders the read. Addresses may be indexed by an immediate or a register, with extension and shift,
+//! and written back.
 //!
 //! Not supported: indirect and linked branches, system instructions and registers, pairs of atomics,
 //! vectors, memory tagging, faults.
@@ -160,7 +160,7 @@ fn address(asm: &mut Asm<'_, '_>) -> Result<Address, Diagnostic> {
     let value = asm.sum(base, offset);
     let base = match base {
         Operand::Reg(reg) => reg,
-        Operand::Const(_) => return Err(asm.cursor.error("the zero register is no address")),
+        Operand::Const(_) => return Err(asm.cursor.error("the zero register cannot be an address")),
     };
     if asm.cursor.eat("!")? {
         return Ok(Address { value, write_back: Some((base, value)) });
@@ -176,7 +176,7 @@ fn address(asm: &mut Asm<'_, '_>) -> Result<Address, Diagnostic> {
     Ok(Address { value, write_back: None })
 }
 
-/// Loads and stores, exclusive ones too. False if it is none.
+/// Loads and stores, including exclusive ones. Returns false for any other instruction.
 fn access(asm: &mut Asm<'_, '_>, mnemonic: &str) -> Result<bool, Diagnostic> {
     let (base, narrow) = narrow(mnemonic);
     let (read_mode, exclusive) = match base {
@@ -281,7 +281,7 @@ fn signed_or_pair(asm: &mut Asm<'_, '_>, mnemonic: &str) -> Result<bool, Diagnos
     Ok(true)
 }
 
-/// `SWP`, `CAS`, `LDADD`, `STADD`, … with their suffixes. False if it is none.
+/// `SWP`, `CAS`, `LDADD`, `STADD`, … with their suffixes. Returns false for any other instruction.
 fn atomic(asm: &mut Asm<'_, '_>, mnemonic: &str) -> Result<bool, Diagnostic> {
     let (base, narrow) = narrow(mnemonic);
     let Some((operation, acquire, release)) = split_atomic(base) else { return Ok(false) };
@@ -475,7 +475,7 @@ fn condition(asm: &mut Asm<'_, '_>) -> Result<Cond, Diagnostic> {
     let word = asm.cursor.expect_word("a condition")?;
     match arm::condition(&word.to_ascii_lowercase()) {
         Some(cond) => Ok(cond),
-        None => Err(here.error(format!("'{word}' is no condition"))),
+        None => Err(here.error(format!("'{word}' is not a condition"))),
     }
 }
 

@@ -149,7 +149,7 @@ impl<'a> Asm<'a, '_> {
             let machine = self.machine;
             match machine.instruction(self, &word.to_ascii_lowercase()) {
                 Ok(()) => {}
-                // The place of the instruction says more than that of its first operand.
+                // The place of the instruction is more helpful than that of its first operand.
                 Err(mut diagnostic) if diagnostic.message == UNKNOWN => {
                     diagnostic = start.error(format!("instruction '{word}' is not supported"));
                     return Err(diagnostic);
@@ -208,7 +208,7 @@ impl<'a> Asm<'a, '_> {
         }
     }
 
-    /// The mnemonic is none of this machine's.
+    /// The machine has no such mnemonic.
     pub fn unknown(&self) -> Diagnostic {
         self.cursor.error(UNKNOWN)
     }
@@ -330,14 +330,14 @@ impl<'a> Asm<'a, '_> {
         Ok(dst)
     }
 
-    /// Goes to `target` if `cond` is not 0, on otherwise.
+    /// Branches to `target` if `cond` is not 0, and continues otherwise.
     pub fn branch_if(&mut self, cond: impl Into<Operand>, target: Label) {
         let next = self.thread.code.label();
         self.thread.code.branch(cond, target, next);
         self.thread.code.bind(next);
     }
 
-    /// Goes to `target` if `cond` is 0, on otherwise.
+    /// Branches to `target` if `cond` is 0, and continues otherwise.
     pub fn branch_unless(&mut self, cond: impl Into<Operand>, target: Label) {
         let next = self.thread.code.label();
         self.thread.code.branch(cond, next, target);

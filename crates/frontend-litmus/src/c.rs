@@ -1,14 +1,15 @@
 //! C: C11 atomics and Linux-kernel primitives, in one dialect, as herd reads them.
 //!
 //! All variables and registers hold 64-bit signed numbers and all cells are 8 bytes, whatever their
-//! type: herd's C has no integer conversions. A name is a register of its thread, declared or not;
-//! a parameter is a register that holds the address of the variable of the same name. `*x` is a
+//! type, because herd's C has no integer conversions. A name is a register of its thread, declared or
+//! not. A parameter is a register that holds the address of the variable of the same name. `*x` is a
 //! plain (non-atomic) access even if `x` points to an atomic type. The body of an `if` or a loop
-//! depends on its condition by control, what follows it does not.
+//! depends on its condition by control; what follows it does not.
 //!
 //! Beyond herd: `&r` of a register as the "expected" argument of a compare-and-exchange; `!`, `%`,
-//! shifts, `&&` and `||` of expressions without memory accesses; `do`, `for`, `return`.
-//! Not supported: structures, arrays, calls of functions that are not primitives.
+//! shifts, `&&` and `||` of expressions without memory accesses; `do` and `for`.
+//! Not supported: structures, arrays, `goto`, `switch`, `return`, `++`, `+=` and the like, and calls of
+//! functions that are not primitives.
 
 mod expr;
 mod lower;
@@ -32,13 +33,13 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, memory: &mut Memory) -> Result<Vec<
         let _ = cursor.eat("*")?;
         let name = cursor.expect_word("a thread, 'P0(…) { … }'")?;
         if name == "regions" && cursor.eat(":")? {
-            // Where variables live: of no meaning to the models here.
+            // Where variables live has no meaning for these models.
             cursor.at += cursor.rest().find('\n').unwrap_or(cursor.rest().len());
             continue;
         }
         let number = name.strip_prefix('P').and_then(|digits| digits.parse::<usize>().ok());
         let Some(number) = number else {
-            return Err(here.error(format!("'{name}' is no thread: expected 'P0(…) {{ … }}'")));
+            return Err(here.error(format!("'{name}' is not a thread: expected 'P0(…) {{ … }}'")));
         };
         if threads.iter().any(|(known, _)| *known == number) {
             return Err(here.error(format!("thread P{number} occurs twice")));
@@ -105,7 +106,7 @@ fn parameters(
                 let reg = thread.register(name);
                 thread.set_initial(reg, memory.variables[variable].address);
             }
-            Some(name) => return Err(start.error(format!("parameter '{name}' is no pointer"))),
+            Some(name) => return Err(start.error(format!("parameter '{name}' is not a pointer"))),
             None => return Err(cursor.expected("a parameter")),
         }
         if cursor.peek()? != b')' {

@@ -1,4 +1,4 @@
-//! What is asked about a test: `exists`, `~exists`, `forall`, `filter`, `locations`.
+//! What a test asks about its final states: `exists`, `~exists`, `forall`, `filter`, `locations`.
 
 use crate::Diagnostic;
 use crate::init;
@@ -8,50 +8,73 @@ use porf_event::Value;
 use porf_ir::{Reg, Width};
 use std::fmt;
 
-/// What shall hold of the final states.
+/// The condition of a test: what is asked about its final states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
+    /// Of how many final states.
     pub quantifier: Quantifier,
+    /// What should hold.
     pub prop: Prop,
 }
 
+/// Of how many final states a proposition should hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantifier {
+    /// Of some.
     Exists,
+    /// Of none: `~exists`.
     NotExists,
+    /// Of all.
     Forall,
 }
 
 /// A proposition about one final state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prop {
+    /// It always holds.
     True,
+    /// It never holds.
     False,
+    /// `~p`.
     Not(Box<Prop>),
+    /// `p /\ q`.
     And(Vec<Prop>),
+    /// `p \/ q`.
     Or(Vec<Prop>),
+    /// `p => q`.
     Implies(Box<Prop>, Box<Prop>),
+    /// A register or cell holds a constant.
     Equal(Observable, Constant),
     /// Two registers or cells hold the same value.
     Same(Observable, Observable),
 }
 
-/// A register or memory cell whose final value is looked at. `size` is in bytes.
+/// A register or memory cell whose final value is observed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Observable {
-    /// `words`: the machine zero-extends 32-bit values in its 64-bit registers; they are shown and
-    /// compared as signed words.
+    /// A register of a thread.
     Register {
+        /// The thread.
         thread: usize,
+        /// The name as written.
         name: String,
+        /// The register of the thread's function.
         reg: Reg,
+        /// In bytes.
         size: u8,
+        /// Whether the machine zero-extends 32-bit values in its 64-bit registers. Such values are
+        /// shown and compared as signed words.
         words: bool,
     },
+    /// A memory cell.
     Location {
+        /// The variable.
         name: String,
+        /// Which cell, if the variable is an array.
         index: Option<u64>,
+        /// Where it lies.
         address: u64,
+        /// In bytes.
         size: u8,
     },
 }
@@ -59,8 +82,17 @@ pub enum Observable {
 /// The right-hand side of an equation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Constant {
+    /// A number.
     Int(i64),
-    Address { name: String, index: Option<u64>, address: u64 },
+    /// The address of a cell.
+    Address {
+        /// The variable.
+        name: String,
+        /// Which cell, if the variable is an array.
+        index: Option<u64>,
+        /// Where it lies.
+        address: u64,
+    },
 }
 
 /// `locations`, `filter` and the condition, in this order, to the end of the text.
@@ -84,7 +116,7 @@ pub(crate) fn parse(
     let condition = parser.condition()?;
     let _ = parser.cursor.eat(";")?;
     parser.cursor.skip()?;
-    // What follows may be old lists of expectations per model.
+    // Old lists of expectations per model may follow.
     if !parser.cursor.at_end() && !parser.cursor.sees("with")? && !parser.cursor.rest().starts_with("<<") {
         return Err(parser.cursor.expected("the end of the test"));
     }
@@ -155,7 +187,7 @@ impl Parser<'_, '_, '_> {
         Ok(Condition { quantifier, prop: self.prop()? })
     }
 
-    /// From loose to tight, as in herd: `\/`, `/\`, `=>`, `~`.
+    /// From weak to strong binding, as in herd: `\/`, `/\`, `=>`, `~`.
     fn prop(&mut self) -> Result<Prop, Diagnostic> {
         self.cursor.enter()?;
         let mut terms = vec![self.and()?];
@@ -276,7 +308,7 @@ impl Parser<'_, '_, '_> {
 }
 
 impl Prop {
-    /// The conjunction; conjunctions in it become part of it.
+    /// The conjunction; nested conjunctions are flattened.
     pub fn all(parts: Vec<Prop>) -> Prop {
         Prop::flat(parts, Prop::And, |part| match part {
             Prop::And(parts) => Ok(parts),
@@ -284,7 +316,7 @@ impl Prop {
         })
     }
 
-    /// The disjunction; disjunctions in it become part of it.
+    /// The disjunction; nested disjunctions are flattened.
     pub fn any(parts: Vec<Prop>) -> Prop {
         Prop::flat(parts, Prop::Or, |part| match part {
             Prop::Or(parts) => Ok(parts),
@@ -329,7 +361,7 @@ impl Prop {
         }
     }
 
-    /// Every register and location it speaks of, with repetitions.
+    /// Every register and location that it mentions, with repetitions.
     pub fn visit(&self, visit: &mut impl FnMut(&Observable)) {
         match self {
             Prop::True | Prop::False => {}
@@ -369,6 +401,7 @@ impl Observable {
 }
 
 impl Constant {
+    /// The constant as the contents of a register or cell.
     pub fn value(&self) -> Value {
         match self {
             Constant::Int(value) => *value as u64,
@@ -377,7 +410,7 @@ impl Constant {
     }
 }
 
-/// As herd names it in states: `0:r1`, `[x]`, `x[1]`.
+/// The name that herd prints in states: `0:r1`, `[x]`, `x[1]`.
 impl fmt::Display for Observable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

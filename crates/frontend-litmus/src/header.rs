@@ -9,7 +9,7 @@ pub(crate) struct Header<'a> {
     pub info: Vec<(String, String)>,
 }
 
-/// Leaves the cursor behind the `{` of the initial state.
+/// Leaves the cursor after the `{` of the initial state.
 pub(crate) fn parse<'a>(cursor: &mut Cursor<'a>) -> Result<Header<'a>, Diagnostic> {
     cursor.skip()?;
     let arch = cursor.expect_word("an architecture ('C', 'AArch64', 'PPC', …)")?;

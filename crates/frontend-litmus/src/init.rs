@@ -7,14 +7,14 @@ use porf_ir::Span;
 
 /// An initial value of a register; its name is as written.
 pub(crate) struct RegisterInit<'a> {
-    /// None: in every thread that has such a (symbolic) register.
+    /// `None`: in every thread that has such a (symbolic) register.
     pub thread: Option<usize>,
     pub name: &'a str,
     pub value: Initial,
     pub span: Span,
 }
 
-/// Reads behind the `{`, to behind the `}`. `uniform`: all cells have the same size whatever their
+/// Reads from after the `{` to after the `}`. `uniform`: all cells have the same size, whatever their
 /// type says (C, as in herd).
 pub(crate) fn parse<'a>(
     cursor: &mut Cursor<'a>,

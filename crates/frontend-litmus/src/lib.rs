@@ -1,11 +1,15 @@
-//! Litmus tests in herd's format, to `porf_ir`: a program and what is asked about its final states.
+//! Reads litmus tests in herd's format: a program in `porf_ir` and a question about its final states.
 //!
 //! A test is a head (architecture, name, meta lines), an initial state in braces, the code of the
-//! threads and a condition. The format is the one of the herdtools (Alglave, Maranget, Tautschnig,
-//! "Herding Cats", TOPLAS 2014); one file here reads each dialect's code: [`Dialect`] names them.
+//! threads, and a condition. The format is that of the herdtools (Alglave, Maranget, Tautschnig,
+//! "Herding Cats", TOPLAS 2014). One file of this crate reads the code of each dialect; [`Dialect`]
+//! names them.
 //!
-//! What is not supported is a [`Diagnostic`] that names the construct, its line and column.
+//! Limits: what is not supported gives a [`Diagnostic`] that names the construct, its line and column.
 //! Cost: one pass over the text, some tens of microseconds for an ordinary test.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod aarch64;
 mod arm;
@@ -33,22 +37,26 @@ pub use porf_event::Dialect;
 use memory::Memory;
 use porf_event::Value;
 use porf_ir::{FunctionId, Program, ThreadEntry, Width};
+use porf_model::Language;
 use source::{Comments, Cursor, Source};
 use thread::Thread;
 
 /// A litmus test, ready to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LitmusTest {
-    /// Without a `.litmus` at its end.
+    /// Its name, without `.litmus`.
     pub name: String,
+    /// The language of its code.
     pub dialect: Dialect,
-    /// As written: "C", "X86_64", …
+    /// The architecture as written: "C", "X86_64", …
     pub arch: String,
+    /// Its threads and variables.
     pub program: Program,
+    /// What is asked.
     pub condition: Condition,
-    /// Only final states that satisfy it are looked at.
+    /// Only final states that satisfy it count.
     pub filter: Option<Prop>,
-    /// From `locations [...]`: shown in states beside what the condition speaks of.
+    /// From `locations [...]`: shown in states beside what the condition mentions.
     pub locations: Vec<Observable>,
     /// The meta lines `Key=value`.
     pub info: Vec<(String, String)>,
@@ -143,14 +151,48 @@ pub fn format_value(program: &Program, value: Value, size: u8) -> String {
 }
 
 impl LitmusTest {
-    /// What a final state lists: everything in the condition and in `locations`, once; registers by
-    /// thread, then memory.
+    /// What a final state lists: everything in the condition and in `locations`, each once. Registers
+    /// come first, by thread, then memory.
     pub fn observables(&self) -> Vec<Observable> {
         let mut found = self.locations.clone();
         self.condition.prop.visit(&mut |observable| found.push(observable.clone()));
         found.sort();
         found.dedup();
         found
+    }
+
+    /// What the test is written in.
+    pub fn language(&self) -> Language {
+        match self.dialect {
+            Dialect::C if self.is_kernel_code() => Language::Kernel,
+            Dialect::C => Language::C,
+            Dialect::AArch64 => Language::AArch64,
+            Dialect::Arm => Language::Arm,
+            Dialect::Ppc => Language::Ppc,
+            Dialect::RiscV => Language::RiscV,
+            Dialect::X86 => Language::X86,
+        }
+    }
+
+    /// Whether C code uses the Linux kernel's primitives rather than C11's.
+    pub fn is_kernel_code(&self) -> bool {
+        let words = [
+            "READ_ONCE",
+            "WRITE_ONCE",
+            "smp_",
+            "rcu_",
+            "spin_",
+            "xchg",
+            "atomic_add",
+            "atomic_sub",
+            "atomic_inc",
+            "atomic_dec",
+            "atomic_read",
+            "atomic_set",
+        ];
+        self.dialect == Dialect::C
+            && words.iter().any(|word| self.text.contains(word))
+            && !self.text.contains("memory_order")
     }
 }
 
@@ -166,7 +208,7 @@ fn dialect(arch: &str) -> Option<Dialect> {
     })
 }
 
-/// The reader of an assembly language; none for C.
+/// The reader of an assembly language; `None` for C.
 fn machine(arch: &str) -> Option<Box<dyn asm::Machine>> {
     Some(match arch {
         "AArch64" => Box::new(aarch64::AArch64),
@@ -179,7 +221,7 @@ fn machine(arch: &str) -> Option<Box<dyn asm::Machine>> {
     })
 }
 
-/// In bytes, of the whole register, whichever part of it a condition names.
+/// The size in bytes of the whole register, whichever part of it a condition names.
 fn register_size(arch: &str) -> u8 {
     if matches!(arch, "X86" | "ARM") { 4 } else { 8 }
 }

@@ -1,13 +1,13 @@
 //! The variables of a test: names, addresses, sizes, initial contents.
 //!
-//! Addresses are given when a name is first met; the size of a variable's cells may be known only
-//! after the code has been read, so every variable has room for the widest cells.
+//! A variable gets its address when its name is first met. The size of its cells may be known only after
+//! the code has been read, so every variable has room for the widest cells.
 
 use porf_ir::{Global, InitCell, Program, Width};
 
 pub(crate) struct Memory {
     pub variables: Vec<Variable>,
-    /// The cell size of variables that nothing says more about.
+    /// The cell size of variables whose size nothing else tells.
     pub default_size: u8,
     next: u64,
 }
@@ -34,7 +34,7 @@ impl Memory {
         Memory { variables: Vec::new(), default_size, next: Program::FIRST_ADDRESS + 0x100 }
     }
 
-    /// The variable of that name, made now if there is none.
+    /// The variable of that name; created if there is none.
     pub fn variable(&mut self, name: &str) -> usize {
         if let Some(at) = self.variables.iter().position(|variable| variable.name == name) {
             return at;

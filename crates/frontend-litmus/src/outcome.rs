@@ -1,8 +1,8 @@
-//! The answer to a litmus test: final states, how often its proposition holds.
+//! The answer to a litmus test: its final states, and how often its proposition holds.
 //!
-//! An engine calls [`Collector::add`] once per execution; what comes out is what herd prints: the
-//! distinct final states projected on the observables, the executions for and against the
-//! proposition, and the observation. `filter` drops executions before they are counted.
+//! An engine calls [`Collector::add`] once per execution. The result is what herd prints: the distinct
+//! final states projected on the observables, the executions for and against the proposition, and the
+//! observation. `filter` drops executions before they are counted.
 
 use crate::{LitmusTest, Observable, Quantifier};
 use porf_event::Value;
@@ -18,33 +18,41 @@ pub struct Collector<'t> {
     negative: u64,
 }
 
-/// What the executions of a test say together.
+/// What all executions of a test say together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
+    /// The registers and cells that a state lists.
     pub observables: Vec<Observable>,
-    /// The values of the observables, in their order, and how many executions end so.
+    /// The values of the observables, in their order, and how many executions end with them.
     pub states: BTreeMap<Vec<Value>, u64>,
     /// Executions for which the proposition holds.
     pub positive: u64,
+    /// Executions for which it does not hold.
     pub negative: u64,
+    /// Both numbers in one word.
     pub observation: Observation,
     /// Whether the quantified condition holds.
     pub ok: bool,
 }
 
+/// How often the proposition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Observation {
+    /// In no execution.
     Never,
+    /// In some executions, but not in all.
     Sometimes,
+    /// In every execution.
     Always,
 }
 
 impl<'t> Collector<'t> {
+    /// A collector that has seen no execution yet.
     pub fn new(test: &'t LitmusTest) -> Collector<'t> {
         Collector { test, observables: test.observables(), states: BTreeMap::new(), positive: 0, negative: 0 }
     }
 
-    /// One execution, given by the final value of each register and location.
+    /// Adds one execution, given by the final value of each register and location.
     pub fn add(&mut self, mut value: impl FnMut(&Observable) -> Value) {
         if let Some(filter) = &self.test.filter
             && !filter.holds(&mut value)
@@ -59,6 +67,7 @@ impl<'t> Collector<'t> {
         *self.states.entry(state).or_default() += 1;
     }
 
+    /// The answer.
     pub fn finish(self) -> Outcome {
         let Collector { test, observables, states, positive, negative } = self;
         let observation = match (positive, negative) {
@@ -76,6 +85,7 @@ impl<'t> Collector<'t> {
 }
 
 impl Observation {
+    /// The word that herd uses.
     pub fn word(self) -> &'static str {
         match self {
             Observation::Never => "Never",

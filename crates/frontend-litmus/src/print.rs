@@ -1,7 +1,7 @@
-//! A test as text again.
+//! Prints a test as text.
 //!
-//! The initial state and the questions are written from what was understood of them, the code is
-//! repeated as it stood. Reading the text gives the same test, but for the places in it.
+//! The initial state and the questions are written from what was read of them. The code is repeated as it
+//! was. Reading the text again gives the same test, except for the places in it.
 
 use crate::{LitmusTest, Observable, format_value};
 use porf_event::Dialect;
@@ -75,7 +75,7 @@ fn initialise(f: &mut fmt::Formatter<'_>, program: &Program, global: &Global) ->
     }
 }
 
-/// In `locations`, variables stand without brackets.
+/// In `locations`, variables have no brackets.
 struct Bare<'a>(&'a Observable);
 
 impl fmt::Display for Bare<'_> {

@@ -1,8 +1,7 @@
 //! RISC-V, 64 bits.
 //!
-//! `x0` reads as 0. `.aq` and `.rl` are kept on both halves of an atomic operation: the acquire of a
-//! store half and the release of a load half are modes of their own. `lw` and the word operations
-//! sign-extend.
+//! `x0` reads as 0. Both halves of an atomic operation keep `.aq` and `.rl`: the acquire of a store half
+//! and the release of a load half are modes of their own. `lw` and the word operations sign-extend.
 //!
 //! Not supported: indirect jumps, compressed and floating-point instructions.
 
@@ -295,7 +294,7 @@ fn accesses(asm: &mut Asm<'_, '_>) -> Result<RwSet, Diagnostic> {
         (true, true, true) => Ok(RwSet::Rw),
         (true, true, false) => Ok(RwSet::R),
         (true, false, true) => Ok(RwSet::W),
-        _ => Err(here.error(format!("'{word}' is no set of accesses: expected 'r', 'w' or 'rw'"))),
+        _ => Err(here.error(format!("'{word}' is not a set of accesses: expected 'r', 'w' or 'rw'"))),
     }
 }
 

@@ -1,14 +1,14 @@
 //! How wide are the cells? Found from the accesses that may touch each variable.
 //!
-//! Addresses flow from initial values through registers and memory; the analysis is insensitive to
-//! the order of instructions and takes memory as one pot. A variable that is accessed with several
-//! sizes would need mixed-size events: the test is refused.
+//! Addresses flow from initial values through registers and memory. The analysis ignores the order of
+//! instructions and treats memory as one cell. A variable that is accessed with several sizes would
+//! need mixed-size events, so the test is refused.
 
 use crate::memory::{Initial, Memory};
 use crate::thread::Thread;
 use porf_ir::{BinOp, Instr, Operand, Span};
 
-/// A variable is accessed with two sizes; the place is that of a second one.
+/// A variable is accessed with two sizes; the place is that of an access with the second size.
 pub(crate) struct MixedSize {
     pub variable: String,
     pub span: Span,
@@ -25,7 +25,7 @@ pub(crate) fn assign(memory: &mut Memory, threads: &[Thread]) -> Result<(), Mixe
     if let Some(size) = first
         && sizes.all(|(_, other)| other == size)
     {
-        // The ordinary case: no need to know which access goes where.
+        // In the ordinary case there is no need to know which access goes where.
         for variable in &mut memory.variables {
             variable.size = Some(size);
         }

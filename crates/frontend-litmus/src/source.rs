@@ -3,7 +3,7 @@
 use crate::Diagnostic;
 use porf_ir::Span;
 
-/// A file's text with its line starts, so that an offset becomes a line and a column quickly.
+/// A file's text with its line starts, which turn an offset into a line and a column quickly.
 pub(crate) struct Source<'a> {
     pub file: &'a str,
     pub text: &'a str,
@@ -21,15 +21,15 @@ pub(crate) enum Comments {
     Both,
 }
 
-/// Reads the text from left to right. Offsets are bytes; all syntax is ASCII, other characters only
-/// occur in comments and strings.
+/// Reads the text from left to right. Offsets are in bytes. All syntax is ASCII; other characters occur
+/// only in comments and strings.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     pub source: &'a Source<'a>,
     pub at: usize,
     pub end: usize,
     pub comments: Comments,
-    /// How deep the recursive descent is, so that no input overflows the stack.
+    /// The depth of the recursive descent. It is bounded, so that no input overflows the stack.
     depth: u32,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Cursor<'a> {
         &self.source.text[self.at..self.end]
     }
 
-    /// The next byte as it stands, 0 at the end.
+    /// The byte at the cursor, 0 at the end.
     pub fn byte(&self) -> u8 {
         self.byte_at(0)
     }
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
                 Some(b'/') if self.comments != Comments::Caml && bytes.get(1) == Some(&b'*') => {
                     match rest[2..].find("*/") {
                         Some(length) => self.at += length + 4,
-                        None => return Err(self.error("comment without end")),
+                        None => return Err(self.error("this comment is not closed")),
                     }
                 }
                 _ => return Ok(()),
@@ -152,7 +152,7 @@ impl<'a> Cursor<'a> {
                 (Some(b'('), Some(b'*')) => (depth, at) = (depth + 1, at + 2),
                 (Some(b'*'), Some(b')')) => (depth, at) = (depth - 1, at + 2),
                 (Some(_), _) => at += 1,
-                (None, _) => return Err(self.error("comment without end")),
+                (None, _) => return Err(self.error("this comment is not closed")),
             }
             if depth == 0 {
                 self.at = at;
@@ -167,7 +167,7 @@ impl<'a> Cursor<'a> {
         Ok(self.byte())
     }
 
-    /// Takes `text` if it comes next; a word only as a whole word.
+    /// Takes `text` if it comes next. A word matches only as a whole word.
     pub fn eat(&mut self, text: &str) -> Result<bool, Diagnostic> {
         self.skip()?;
         let Some(after) = self.rest().strip_prefix(text) else { return Ok(false) };
@@ -226,11 +226,11 @@ impl<'a> Cursor<'a> {
         match magnitude {
             Ok(value) if negative => Ok(Some((value as i64).wrapping_neg())),
             Ok(value) => Ok(Some(value as i64)),
-            Err(_) => Err(self.source.error(start, format!("'{text}' is no number of at most 64 bits"))),
+            Err(_) => Err(self.source.error(start, format!("'{text}' is not a number of at most 64 bits"))),
         }
     }
 
-    /// Whether a word comes next, as a whole; nothing is taken.
+    /// Whether this whole word comes next; the cursor does not move.
     pub fn sees(&mut self, word: &str) -> Result<bool, Diagnostic> {
         let before = self.at;
         let found = self.eat(word)?;

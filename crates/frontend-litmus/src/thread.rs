@@ -24,7 +24,7 @@ impl ThreadBuilder {
         }
     }
 
-    /// The register of that name, made now if there is none.
+    /// The register of that name; created if there is none.
     pub fn register(&mut self, name: &str) -> Reg {
         if let Some(reg) = self.find(name) {
             return reg;
@@ -70,7 +70,7 @@ impl ThreadBuilder {
 }
 
 impl Thread {
-    /// The register of that name, made now if there is none: it then keeps its initial value.
+    /// The register of that name. One that is created here keeps its initial value.
     pub fn register(&mut self, name: &str) -> Reg {
         let names = &mut self.function.register_names;
         if let Some(at) = names.iter().position(|known| known == name) {

@@ -96,7 +96,7 @@ pub(crate) fn run(
     Ok(output.stdout)
 }
 
-fn is_cpp(path: &Path) -> bool {
+pub fn is_cpp(path: &Path) -> bool {
     matches!(extension(path).as_str(), "cc" | "cpp" | "cxx" | "c++")
 }
 

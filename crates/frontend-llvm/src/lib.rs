@@ -19,7 +19,7 @@ mod runtime;
 mod translate;
 
 pub use api::version;
-pub use compile::{compile, find_clang, include_directory};
+pub use compile::{compile, find_clang, include_directory, is_cpp};
 
 use module::Module;
 use porf_ir::Program;

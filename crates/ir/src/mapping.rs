@@ -38,20 +38,9 @@
 //! - The ends of `if`s in C litmus tests do not end control dependencies on machines.
 
 use crate::{CmpOp, Function, FunctionId, Instr, Operand, Program, Reg, RmwOp, Span, Target, Width};
-use porf_event::{ArmDomain, ArmKind, Dialect, FenceMode, ReadMode, RmwKind, RwSet, WriteMode};
+use porf_event::{ArmDomain, ArmKind, FenceMode, ReadMode, RmwKind, RwSet, WriteMode};
+use porf_model::{Machine, Model};
 use std::fmt;
-
-/// What C is compiled to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Machine {
-    X86,
-    /// SPARC under partial store order.
-    Pso,
-    Armv8,
-    Armv7,
-    Power,
-    Riscv,
-}
 
 /// Something in a program that no machine code stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,40 +49,6 @@ pub struct Unmapped {
     pub machine: Machine,
     pub function: FunctionId,
     pub span: Span,
-}
-
-impl Machine {
-    pub const ALL: [Machine; 6] =
-        [Machine::X86, Machine::Pso, Machine::Armv8, Machine::Armv7, Machine::Power, Machine::Riscv];
-
-    /// The machine that a memory model describes.
-    pub fn of_model(model: &str) -> Option<Machine> {
-        Machine::ALL.into_iter().find(|machine| machine.model() == model)
-    }
-
-    /// The name of its memory model.
-    pub fn model(self) -> &'static str {
-        match self {
-            Machine::X86 => "tso",
-            Machine::Pso => "pso",
-            Machine::Armv8 => "armv8",
-            Machine::Armv7 => "armv7",
-            Machine::Power => "power",
-            Machine::Riscv => "riscv",
-        }
-    }
-
-    /// What the sets of its model mean. PSO has no language of its own here: C's fences serve it.
-    fn dialect(self) -> Dialect {
-        match self {
-            Machine::X86 => Dialect::X86,
-            Machine::Pso => Dialect::C,
-            Machine::Armv8 => Dialect::AArch64,
-            Machine::Armv7 => Dialect::Arm,
-            Machine::Power => Dialect::Ppc,
-            Machine::Riscv => Dialect::RiscV,
-        }
-    }
 }
 
 impl Program {
@@ -400,6 +355,6 @@ impl Out<'_> {
 
 impl fmt::Display for Unmapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} has no counterpart under {}", self.what, self.machine.model())
+        write!(f, "{} has no counterpart under {}", self.what, Model::of_machine(self.machine))
     }
 }

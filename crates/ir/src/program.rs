@@ -1,7 +1,7 @@
 //! Programs, functions, memory.
 
 use crate::layout::{self, Image, Region};
-use crate::{Instr, Target};
+use crate::{Instr, Split, Target};
 use porf_event::{Dialect, ThreadId, Value};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,8 @@ pub struct Program {
     pub threads: Vec<ThreadEntry>,
     /// The static memory of C programs, whose addresses follow [`crate::layout`].
     pub image: Option<Box<Image>>,
+    /// How accesses were cut into pieces, one list after the other; see [`Program::split`].
+    pub cuts: Vec<Vec<Split>>,
 }
 
 /// A named piece of shared memory at a fixed address.

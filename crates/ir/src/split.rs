@@ -28,9 +28,10 @@ impl Program {
         )
     }
 
-    /// Cuts accesses; places are those before any is cut.
+    /// Cuts accesses; places are those before any is cut. The program remembers it.
     pub fn split(&mut self, splits: &[Split]) {
         let mut splits = splits.to_vec();
+        self.cuts.push(splits.clone());
         splits.sort_unstable();
         splits.dedup_by_key(|split| (split.function, split.at));
         for of_function in splits.chunk_by(|a, b| a.function == b.function) {

@@ -1,7 +1,7 @@
 //! A choice of one trace per thread: the event structure of candidate executions.
 //!
 //! Events are numbered: first one initial write per location, then the memory accesses and fences of
-//! each thread in program order. Choices and other events that no model speaks of are left out.
+//! each thread in program order. Choices and other events that no model knows are left out.
 
 use crate::Trace;
 use porf_event::{Dependencies, EventId, Label, Location, RmwKind, ThreadId, Value};
@@ -10,17 +10,22 @@ use porf_ir::Program;
 /// The events of a choice of traces; rf and co are still open.
 #[derive(Clone, Debug)]
 pub struct Candidate<'t> {
+    /// By number.
     pub events: Vec<Event<'t>>,
     /// The location of each initial write: event `i` initialises `locations[i]`.
     pub locations: Vec<Location>,
+    /// One for each thread.
     pub traces: Vec<&'t Trace>,
     /// Pairs of the read and the write of a read-modify-write.
     pub rmw: Vec<(usize, usize)>,
 }
 
+/// An event of a candidate.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'t> {
+    /// Its thread and its position there.
     pub id: EventId,
+    /// What it does.
     pub label: Label,
     /// `None` for initial writes.
     pub dependencies: Option<&'t Dependencies>,
@@ -83,27 +88,30 @@ impl<'t> Candidate<'t> {
         Candidate { events, locations, traces: traces.to_vec(), rmw }
     }
 
+    /// The number of events.
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
+    /// Whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// How many initial writes stand at the front.
+    /// The number of initial writes, which come first.
     pub fn inits(&self) -> usize {
         self.locations.len()
     }
 
+    /// The value that an event reads or writes, 0 for others.
     pub fn value(&self, event: usize) -> Value {
         self.events[event].label.value().unwrap_or(0)
     }
 
-    /// The event of thread `thread` with program-order index `index`.
+    /// The number of an event.
     pub fn number(&self, id: EventId) -> Option<usize> {
-        // Threads stand one after the other and their indices rise: a binary search by id would do,
-        // but initial writes carry the greatest thread number and stand first.
+        // The threads come one after the other and their indices rise, so the events are sorted by id,
+        // except for the initial writes: they come first but carry the greatest thread number.
         let rest = &self.events[self.inits()..];
         rest.binary_search_by_key(&id, |event| event.id).ok().map(|at| at + self.inits())
     }

@@ -1,13 +1,14 @@
 //! A cat model as the judge of candidates.
 
 use crate::{Candidate, Judge};
-use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView, Model, Outcome};
+use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outcome};
 use porf_ir::Program;
 use porf_relation::Relation;
 
+/// Judges candidates by a cat model.
 pub struct CatJudge<'m> {
     evaluator: Evaluator<'m>,
-    /// Whether the present structure can be consistent at all.
+    /// Whether the current structure can be consistent at all.
     possible: bool,
     outcome: Outcome,
     error: Option<Diagnostic>,
@@ -17,7 +18,8 @@ pub struct CatJudge<'m> {
 }
 
 impl<'m> CatJudge<'m> {
-    pub fn new(model: &'m Model) -> CatJudge<'m> {
+    /// A judge that has seen no execution yet.
+    pub fn new(model: &'m CatModel) -> CatJudge<'m> {
         CatJudge {
             evaluator: Evaluator::new(model),
             possible: false,

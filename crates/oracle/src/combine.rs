@@ -1,4 +1,4 @@
-//! Traces to candidates, candidates to executions.
+//! Combines traces into candidates, and candidates with rf and co into executions.
 
 use crate::location::{Cell, Pruning, RfChoice};
 use crate::trace::{Trace, traces};
@@ -8,7 +8,7 @@ use porf_interp::Interpreter;
 use porf_ir::Program;
 use porf_relation::Relation;
 
-/// What decides which candidates are executions.
+/// Decides which candidates are executions.
 pub trait Judge {
     /// Whether acyclic(po-loc ∪ rf ∪ co ∪ fr) follows from the model.
     fn implies_coherence(&self) -> bool;
@@ -16,11 +16,11 @@ pub trait Judge {
     fn implies_atomicity(&self) -> bool;
     /// Whether the model looks at addr, data or ctrl.
     fn needs_dependencies(&self) -> bool;
-    /// A new event structure; rf and co follow.
+    /// Begins a new event structure; rf and co follow.
     fn begin(&mut self, program: &Program, candidate: &Candidate<'_>);
-    /// A new rf for the present structure; `false` if no co can make it consistent.
+    /// Takes a new rf for the current structure. Returns `false` if no co can make it consistent.
     fn set_rf(&mut self, rf: &Relation) -> bool;
-    /// How many executions the present structure, rf and this co make: 0 or 1, more for models that
+    /// How many executions the current structure, rf and this co make: 0 or 1, or more for models that
     /// choose further relations themselves.
     fn count(&mut self, co: &Relation) -> usize;
 }

@@ -4,13 +4,16 @@
 //! once, as herd counts them: co total per location, unread and unobserved writes included.
 //! The method is herd's ("Herding cats", Alglave, Maranget, Tautschnig, TOPLAS 2014): run each thread
 //! against all values, combine, choose rf by value, choose co, ask the model.
-//! It shares no search code with `porf-explore`, which is held to it.
+//! It shares no search code with `porf-explore`, which is tested against it.
 //!
 //! Deviations from herd: values come from a fixpoint over the writes rather than from equations, so
 //! values out of thin air do not arise. Limits: threads created at run time are refused; loops are
-//! bounded by `unroll`, cut-off executions are dropped.
-//! Cost: exponential in everything; what cannot become consistent is cut per location where the
-//! model implies coherence ([`Judge::implies_coherence`]).
+//! bounded by `unroll`, and executions that exceed the bound are dropped.
+//! Cost: exponential in everything. If the model implies coherence ([`Judge::implies_coherence`]), choices
+//! that cannot become consistent are cut per location.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod candidate;
 mod cat;
@@ -30,20 +33,31 @@ use porf_ir::Reg;
 /// Why a program cannot be enumerated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// The program uses something that litmus tests do not have.
     #[error("{0} are not supported by the enumeration of candidates")]
     Unsupported(&'static str),
+    /// A thread has too many traces.
     #[error("a single thread can run in more than {limit} ways")]
-    TooManyTraces { limit: usize },
+    TooManyTraces {
+        /// How many it may have.
+        limit: usize,
+    },
+    /// A location has too many writes.
     #[error("a location has more than {limit} writes")]
-    TooManyWrites { limit: usize },
+    TooManyWrites {
+        /// How many it may have.
+        limit: usize,
+    },
+    /// A thread fails in an execution that the model allows.
     #[error("{}", .0.message)]
     Fault(Fault),
 }
 
 /// A complete execution: an event structure with rf and co.
 pub struct Execution<'a, 't> {
+    /// Its events.
     pub candidate: &'a Candidate<'t>,
-    /// For each event, the write it reads from (itself where it does not read).
+    /// For each event, the write that it reads from; the event itself if it does not read.
     pub rf: &'a [usize],
     /// For each location, its writes in coherence order, the initial one first.
     pub co: Vec<&'a [usize]>,

@@ -1,9 +1,9 @@
 //! Reads-from and coherence of a single location: every choice, or every coherent one.
 //!
-//! Where the model implies that each location by itself is sequentially consistent (acyclic
-//! po-loc ∪ rf ∪ co ∪ fr), a choice of rf forces an order on some writes (CoWW, CoRW, CoWR, CoRR),
-//! and the coherence orders are exactly the linear extensions of it. Otherwise every rf and every
-//! total order after the initial write is a candidate.
+//! If the model implies that each location by itself is sequentially consistent (acyclic
+//! po-loc ∪ rf ∪ co ∪ fr), a choice of rf forces an order on some writes (CoWW, CoRW, CoWR, CoRR).
+//! The coherence orders are then exactly the linear extensions of that order. Otherwise every rf and
+//! every total order after the initial write is a candidate.
 
 use crate::Candidate;
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ pub(crate) struct Cell {
     writes: Vec<usize>,
 }
 
-/// One choice of sources for the reads of a cell, with all coherence orders that go with it.
+/// One choice of sources for the reads of a cell, with all coherence orders that fit it.
 pub(crate) struct RfChoice {
     /// Parallel to `Cell::reads`.
     pub sources: SmallVec<[usize; 8]>,
@@ -28,7 +28,7 @@ pub(crate) struct RfChoice {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pruning {
     pub coherence: bool,
-    /// No write of another thread stands between the read and the write of a read-modify-write.
+    /// No write of another thread comes between the read and the write of a read-modify-write.
     pub atomicity: bool,
 }
 
@@ -50,7 +50,7 @@ impl Cell {
         Cell { init: location, reads: of(false), writes: of(true) }
     }
 
-    /// Every rf of this cell with its coherence orders; those without any order are left out.
+    /// Every rf of this cell with its coherence orders. An rf without any order is left out.
     pub fn choices(&self, candidate: &Candidate<'_>, pruning: Pruning) -> Vec<RfChoice> {
         let mut sources: Vec<SmallVec<[usize; 6]>> = Vec::with_capacity(self.reads.len());
         for &read in &self.reads {
@@ -91,13 +91,13 @@ impl Cell {
         let count = self.writes.len();
         debug_assert!(count <= Cell::MAX_WRITES, "refused before");
         let position = |write: usize| self.writes.iter().position(|&w| w == write);
-        // before[i]: the writes that must stand before writes[i].
+        // before[i]: the writes that must come before writes[i].
         let mut before: SmallVec<[u64; 8]> = SmallVec::from_elem(0, count);
         let mut possible = true;
-        // `a` must stand before `b` (or be it).
+        // `a` must come before `b`, or be `b`.
         let mut order = |a: usize, b: usize| match (position(a), position(b)) {
             (Some(a), Some(b)) if a != b => before[b] |= 1 << a,
-            // Nothing stands before the initial write.
+            // Nothing comes before the initial write.
             (Some(_), None) => possible = false,
             _ => {}
         };
@@ -127,7 +127,7 @@ impl Cell {
         if !possible {
             return Vec::new();
         }
-        // after_source[i]: the source that writes[i], half of a read-modify-write, must follow.
+        // atomic[i]: the source that writes[i] must follow if it is half of a read-modify-write.
         let atomic: SmallVec<[Option<usize>; 8]> = self
             .writes
             .iter()

@@ -1,9 +1,10 @@
 //! All ways in which a single thread can run, whatever the others do.
 //!
-//! Reads return any value that some write of the program could give their location: the domain of
+//! A read returns any value that some write of the program could give to its location. The domain of
 //! values is the least fixpoint over the traces of all threads. A value that is passed from write to
-//! read k times needs k different writes, so after as many rounds as an execution has writes nothing
-//! new can take part in an execution (values out of thin air aside: no dependency cycle is invented).
+//! read k times needs k different writes. So after as many rounds as an execution has writes, no new
+//! value can take part in an execution. (Values out of thin air do not arise: no dependency cycle is
+//! invented.)
 
 use crate::Refusal;
 use porf_event::{Access, Dependencies, Label, Location, ThreadId, Value};
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 pub struct Trace {
     /// In program order; positions are the indices of the events' ids.
     pub events: Vec<(Label, Dependencies)>,
+    /// The thread when it has ended.
     pub end: ThreadState,
     /// What the thread did wrong at its end.
     pub fault: Option<Fault>,
@@ -24,8 +26,8 @@ pub struct Trace {
 #[derive(Debug, Default)]
 struct Domain {
     values: BTreeMap<Location, Values>,
-    /// Whether a read sees its thread's last write or another thread's, as coherence demands; if not,
-    /// any value will do.
+    /// Whether a read sees its own thread's last write or a write of another thread, as coherence
+    /// requires. If not, a read may return any value.
     coherent: bool,
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn traces(interpreter: &Interpreter<'_>, coherent: bool) -> Result<Ve
             all.push(traces_of(interpreter, thread, &mut domain, &mut seen)?);
             written.push((thread, seen));
         }
-        // Only now: in one round a value goes through one write, which is what bounds the rounds.
+        // Added only now, so that in one round a value passes through one write. This bounds the rounds.
         let (mut grew, mut most) = (false, 0);
         for (thread, seen) in written {
             most += seen.most_writes;
@@ -92,7 +94,7 @@ fn traces_of(
             }
             // Cut off by the bound, an assumption or a lock: not a complete execution.
             Step::Blocked(_) => {
-                // What it wrote before it may be read, and so may be what lets it go on.
+                // Others may read what it wrote before, and that may let it continue.
                 seen.note(&events);
                 continue;
             }
@@ -169,11 +171,11 @@ impl Values {
     }
 }
 
-/// The writes of a thread's traces, also of those that are blocked.
+/// The writes of a thread's traces, including those of blocked ones.
 #[derive(Default)]
 struct Seen {
     writes: Vec<(Access, Value)>,
-    /// Of one trace.
+    /// The most writes of one trace.
     most_writes: usize,
 }
 

@@ -2,21 +2,24 @@
 
 use std::cmp::Ordering;
 
-/// A vector clock. Components beyond its length are zero, so clocks of different lengths compare well.
+/// A vector clock. Components beyond its length are zero, so clocks of different lengths can be compared.
 #[derive(Clone, Default, Debug)]
 pub struct VectorClock {
     counts: Vec<u32>,
 }
 
 impl VectorClock {
+    /// The clock that knows nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// How many events of `thread` are known.
     pub fn get(&self, thread: usize) -> u32 {
         self.counts.get(thread).copied().unwrap_or(0)
     }
 
+    /// Sets how many events of `thread` are known.
     pub fn set(&mut self, thread: usize, count: u32) {
         if thread >= self.counts.len() {
             self.counts.resize(thread + 1, 0);
@@ -24,7 +27,7 @@ impl VectorClock {
         self.counts[thread] = count;
     }
 
-    /// One more event of `thread`; the new count.
+    /// Counts one more event of `thread` and returns the new count.
     pub fn tick(&mut self, thread: usize) -> u32 {
         let count = self.get(thread) + 1;
         self.set(thread, count);
@@ -46,10 +49,12 @@ impl VectorClock {
         self.get(thread) >= count
     }
 
+    /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
         self.counts.clear();
     }
 
+    /// Makes this clock equal to `other`, keeping the memory.
     pub fn copy_from(&mut self, other: &Self) {
         self.counts.clone_from(&other.counts);
     }

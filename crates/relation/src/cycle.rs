@@ -14,6 +14,7 @@ impl Cycle {
         Self { events }
     }
 
+    /// The events in order, each once.
     pub fn events(&self) -> &[usize] {
         &self.events
     }
@@ -23,7 +24,7 @@ impl Cycle {
         self.events.len()
     }
 
-    /// The edges, from the first event round to it.
+    /// The edges, starting at the first event and ending at it.
     pub fn edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let next = self.events.iter().cycle().skip(1);
         self.events.iter().copied().zip(next.copied())

@@ -1,16 +1,19 @@
 //! Relation algebra over the events of one execution: sets, relations, cycles, vector clocks.
 //!
-//! Claim: everything that an axiomatic memory model is written with, and nothing of its domain. Events
-//! are the numbers `0..n`; who they are is the caller's business.
+//! Claim: this crate has everything that an axiomatic memory model is written with, and knows nothing of
+//! memory. Events are the numbers `0..n`; the caller decides what they stand for.
 //!
-//! Representation: a set is a row of bits, a relation an n×n matrix of bits, row-major in `u64` words. Up
-//! to 64 events a row is a single word and the operations have a path of their own for it.
+//! Representation: a set is a row of bits. A relation is an n×n matrix of bits, row-major in `u64` words.
+//! Up to 64 events a row is a single word, and the operations have a path of their own for it.
 //!
-//! Every operation exists in place (`union_with`, `compose_into`, …), writing into a buffer the caller
-//! owns, so that an evaluator allocates nothing once it is warm; the by-value forms (`union`, `compose`, …)
-//! are written with them.
+//! Every operation exists in place (`union_with`, `compose_into`, …) and writes into a buffer that the
+//! caller owns. So an evaluator allocates nothing once its buffers have grown. The by-value forms (`union`,
+//! `compose`, …) are written with the in-place ones.
 //!
 //! Cost: boolean operations O(n²/64), composition and closure O(n³/64), acyclicity O(n²) at worst.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod clock;
 mod cycle;

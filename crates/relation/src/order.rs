@@ -37,12 +37,12 @@ impl Relation {
         best.map(Cycle::new)
     }
 
-    /// All linear orders of `events` that extend this relation restricted to them. None if it is cyclic there.
+    /// All linear orders of `events` that extend this relation. There are none if it is cyclic on them.
     pub fn linearisations<'a>(&'a self, events: &EventSet) -> Linearisations<'a> {
         Linearisations::new(self, events)
     }
 
-    /// One topological order of `events`, smallest first; none if the relation is cyclic there.
+    /// One topological order of `events`, smallest first; `None` if the relation is cyclic on them.
     pub fn topological_order(&self, events: &EventSet) -> Option<Vec<usize>> {
         let mut linear = self.linearisations(events);
         if linear.advance() { Some(linear.order) } else { None }
@@ -74,7 +74,7 @@ impl Relation {
         }
     }
 
-    /// A shortest path from `start` back to it, by breadth-first search.
+    /// A shortest path from `start` back to `start`, by breadth-first search.
     fn round_trip(&self, start: usize, parent: &mut [usize], queue: &mut Vec<usize>) -> Option<Vec<usize>> {
         parent.fill(usize::MAX);
         queue.clear();
@@ -101,7 +101,7 @@ impl Relation {
     }
 }
 
-/// The peeling of sinks where a row is a word.
+/// Peels sinks where a row is one word.
 fn peels_word(rows: &[u64], mut left: u64) -> bool {
     loop {
         let before = left;
@@ -124,7 +124,7 @@ fn peels_word(rows: &[u64], mut left: u64) -> bool {
 
 /// The linear extensions of a relation over a set of events; see [`Relation::linearisations`].
 ///
-/// Not an `Iterator`, because each order is lent: `while orders.advance() { use(orders.order()) }`.
+/// This is no `Iterator`, because each order is only lent: `while orders.advance() { use(orders.order()) }`.
 pub struct Linearisations<'a> {
     relation: &'a Relation,
     /// The events not yet placed.
@@ -140,7 +140,7 @@ impl<'a> Linearisations<'a> {
 
     /// Moves to the next order; false when there is none.
     pub fn advance(&mut self) -> bool {
-        // Placing starts at `from`; after a retreat it goes on above the event taken back.
+        // Placing starts at `from`. After a retreat it continues above the event that was taken back.
         let mut from = if self.started { self.retreat() } else { Some(0) };
         self.started = true;
         while let Some(at) = from {

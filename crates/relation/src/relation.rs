@@ -6,7 +6,7 @@ use crate::{Bits, EventSet, WORD, tail, words};
 
 /// A binary relation over the events `0..len`.
 ///
-/// Invariant: bits at and above `len` in a row are zero. Binary operations ask for equal universes.
+/// Invariant: bits at and above `len` in a row are zero. Binary operations require equal universes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Relation {
     len: usize,
@@ -16,6 +16,7 @@ pub struct Relation {
 }
 
 impl Relation {
+    /// No pairs, over the universe `0..len`.
     pub fn empty(len: usize) -> Self {
         let stride = words(len);
         Self { len, stride, bits: vec![0; stride * len] }
@@ -28,6 +29,7 @@ impl Relation {
         relation
     }
 
+    /// Every event with itself.
     pub fn identity(len: usize) -> Self {
         let mut relation = Self::empty(len);
         relation.make_reflexive();
@@ -50,6 +52,7 @@ impl Relation {
         relation
     }
 
+    /// The given pairs.
     pub fn of(len: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut relation = Self::empty(len);
         for (from, to) in pairs {
@@ -76,24 +79,29 @@ impl Relation {
         self.len
     }
 
+    /// The number of pairs.
     pub fn count(&self) -> usize {
         self.bits.iter().map(|word| word.count_ones() as usize).sum()
     }
 
+    /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.bits.iter().all(|&word| word == 0)
     }
 
+    /// Whether `from` is related to `to`.
     pub fn contains(&self, from: usize, to: usize) -> bool {
         debug_assert!(from < self.len && to < self.len);
         self.bits[from * self.stride + to / WORD] >> (to % WORD) & 1 == 1
     }
 
+    /// Adds a pair.
     pub fn insert(&mut self, from: usize, to: usize) {
         assert!(from < self.len && to < self.len, "pair ({from}, {to}) outside 0..{}", self.len);
         self.bits[from * self.stride + to / WORD] |= 1 << (to % WORD);
     }
 
+    /// Removes a pair.
     pub fn remove(&mut self, from: usize, to: usize) {
         assert!(from < self.len && to < self.len, "pair ({from}, {to}) outside 0..{}", self.len);
         self.bits[from * self.stride + to / WORD] &= !(1 << (to % WORD));
@@ -107,10 +115,12 @@ impl Relation {
         self.bits.resize(self.stride * len, 0);
     }
 
+    /// Removes all pairs.
     pub fn clear(&mut self) {
         self.bits.fill(0);
     }
 
+    /// Makes this relation equal to `other`, keeping the memory.
     pub fn copy_from(&mut self, other: &Self) {
         self.len = other.len;
         self.stride = other.stride;
@@ -132,18 +142,22 @@ impl Relation {
         Pairs { relation: self, from: 0, row: Bits::new(if self.len == 0 { &[] } else { self.row(0) }) }
     }
 
+    /// `self := self ∪ other`.
     pub fn union_with(&mut self, other: &Self) {
         self.zip(other, |a, b| a | b);
     }
 
+    /// `self := self ∩ other`.
     pub fn intersect_with(&mut self, other: &Self) {
         self.zip(other, |a, b| a & b);
     }
 
+    /// `self := self \ other`.
     pub fn subtract(&mut self, other: &Self) {
         self.zip(other, |a, b| a & !b);
     }
 
+    /// `self := ¬self`, within the universe.
     pub fn complement(&mut self) {
         let (stride, tail) = (self.stride, tail(self.len));
         for row in self.bits.chunks_exact_mut(stride) {
@@ -291,32 +305,38 @@ impl Relation {
         }
     }
 
+    /// `r ∪ other`.
     pub fn union(mut self, other: &Self) -> Self {
         self.union_with(other);
         self
     }
 
+    /// `r ∩ other`.
     pub fn intersection(mut self, other: &Self) -> Self {
         self.intersect_with(other);
         self
     }
 
+    /// `r \ other`.
     pub fn difference(mut self, other: &Self) -> Self {
         self.subtract(other);
         self
     }
 
+    /// `¬r`, within the universe.
     pub fn complemented(mut self) -> Self {
         self.complement();
         self
     }
 
+    /// `r ; other`.
     pub fn compose(&self, other: &Self) -> Self {
         let mut out = Self::empty(self.len);
         self.compose_into(other, &mut out);
         out
     }
 
+    /// `r⁻¹`.
     pub fn inverse(&self) -> Self {
         let mut out = Self::empty(self.len);
         self.inverse_into(&mut out);
@@ -347,27 +367,32 @@ impl Relation {
         self
     }
 
+    /// The events with a successor.
     pub fn domain(&self) -> EventSet {
         let mut out = EventSet::empty(self.len);
         self.domain_into(&mut out);
         out
     }
 
+    /// The events with a predecessor.
     pub fn range(&self) -> EventSet {
         let mut out = EventSet::empty(self.len);
         self.range_into(&mut out);
         out
     }
 
+    /// Whether every pair is one of `other` too.
     pub fn is_subset(&self, other: &Self) -> bool {
         debug_assert_eq!(self.len, other.len);
         self.bits.iter().zip(&other.bits).all(|(a, b)| a & !b == 0)
     }
 
+    /// Whether no event is related to itself.
     pub fn is_irreflexive(&self) -> bool {
         (0..self.len).all(|event| !self.contains(event, event))
     }
 
+    /// Whether `r ; r ⊆ r`.
     pub fn is_transitive(&self) -> bool {
         self.compose(self).is_subset(self)
     }

@@ -6,7 +6,7 @@ use crate::{WORD, tail, words};
 
 /// A set of events out of `0..len`.
 ///
-/// Invariant: bits at and above `len` are zero. Binary operations ask for equal universes.
+/// Invariant: bits at and above `len` are zero. Binary operations require equal universes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct EventSet {
     len: usize,
@@ -45,20 +45,23 @@ impl EventSet {
         self.len
     }
 
+    /// The number of members.
     pub fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
+    /// Whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
 
+    /// Whether `event` is a member.
     pub fn contains(&self, event: usize) -> bool {
         debug_assert!(event < self.len);
         self.words[event / WORD] >> (event % WORD) & 1 == 1
     }
 
-    /// Adds `event`; whether it was new.
+    /// Adds `event` and says whether it was new.
     pub fn insert(&mut self, event: usize) -> bool {
         assert!(event < self.len, "event {event} outside the universe 0..{}", self.len);
         let (word, bit) = (&mut self.words[event / WORD], 1 << (event % WORD));
@@ -67,7 +70,7 @@ impl EventSet {
         new
     }
 
-    /// Removes `event`; whether it was there.
+    /// Removes `event` and says whether it was there.
     pub fn remove(&mut self, event: usize) -> bool {
         assert!(event < self.len, "event {event} outside the universe 0..{}", self.len);
         let (word, bit) = (&mut self.words[event / WORD], 1 << (event % WORD));
@@ -83,27 +86,33 @@ impl EventSet {
         self.words.resize(words(len), 0);
     }
 
+    /// Removes all members.
     pub fn clear(&mut self) {
         self.words.fill(0);
     }
 
+    /// Makes this set equal to `other`, keeping the memory.
     pub fn copy_from(&mut self, other: &Self) {
         self.len = other.len;
         self.words.clone_from(&other.words);
     }
 
+    /// `self := self ∪ other`.
     pub fn union_with(&mut self, other: &Self) {
         self.zip(other, |a, b| a | b);
     }
 
+    /// `self := self ∩ other`.
     pub fn intersect_with(&mut self, other: &Self) {
         self.zip(other, |a, b| a & b);
     }
 
+    /// `self := self \ other`.
     pub fn subtract(&mut self, other: &Self) {
         self.zip(other, |a, b| a & !b);
     }
 
+    /// `self := ¬self`, within the universe.
     pub fn complement(&mut self) {
         for word in &mut self.words {
             *word = !*word;
@@ -113,36 +122,43 @@ impl EventSet {
         }
     }
 
+    /// `s ∪ other`.
     pub fn union(mut self, other: &Self) -> Self {
         self.union_with(other);
         self
     }
 
+    /// `s ∩ other`.
     pub fn intersection(mut self, other: &Self) -> Self {
         self.intersect_with(other);
         self
     }
 
+    /// `s \ other`.
     pub fn difference(mut self, other: &Self) -> Self {
         self.subtract(other);
         self
     }
 
+    /// `¬s`, within the universe.
     pub fn complemented(mut self) -> Self {
         self.complement();
         self
     }
 
+    /// Whether every member is one of `other` too.
     pub fn is_subset(&self, other: &Self) -> bool {
         debug_assert_eq!(self.len, other.len);
         self.words.iter().zip(&other.words).all(|(a, b)| a & !b == 0)
     }
 
+    /// Whether no member is one of `other` too.
     pub fn is_disjoint(&self, other: &Self) -> bool {
         debug_assert_eq!(self.len, other.len);
         self.words.iter().zip(&other.words).all(|(a, b)| a & b == 0)
     }
 
+    /// The smallest member.
     pub fn first(&self) -> Option<usize> {
         self.iter().next()
     }

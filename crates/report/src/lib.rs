@@ -1,7 +1,9 @@
 //! What people and programs see: one renderer each. No engine, no IO.
 
+#![forbid(unsafe_code)]
+
 pub mod litmus;
-pub mod names;
+pub mod models;
 pub mod prove;
-pub mod trace;
+pub mod replay;
 pub mod verify;

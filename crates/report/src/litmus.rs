@@ -1,18 +1,9 @@
 //! The answers of `porf litmus`: a line, a page or a table for people, JSON for programs.
 
+use porf::{TestAnswer, TestDifference};
 use porf_frontend_litmus::{Diagnostic, LitmusTest, Observation, Outcome, format_value};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
-
-/// What an engine found out about a test.
-#[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
-    pub outcome: &'a Outcome,
-    /// Flags that the model raised (data races, …), with the number of executions.
-    pub flags: &'a [(String, u64)],
-    /// What enumerated the executions.
-    pub engine: &'a str,
-}
 
 /// Whether to use colours.
 #[derive(Clone, Copy, Debug)]
@@ -21,13 +12,14 @@ pub struct Paint {
 }
 
 /// One object: a test under a model. The format is documented in docs/report-format.md.
-pub fn json(file: &str, test: &LitmusTest, model: &str, facts: &Facts<'_>) -> Json {
-    let Outcome { states, positive, negative, observation, ok, .. } = facts.outcome;
+pub fn json(file: &str, test: &LitmusTest, model: &str, answer: &TestAnswer) -> Json {
+    let Outcome { states, positive, negative, observation, ok, .. } = &answer.outcome;
     let states: Vec<Json> = states
         .iter()
         .map(|(values, count)| {
-            let values: serde_json::Map<_, _> =
-                pairs(test, facts.outcome, values).map(|(name, value)| (name, Json::String(value))).collect();
+            let values: serde_json::Map<_, _> = pairs(test, &answer.outcome, values)
+                .map(|(name, value)| (name, Json::String(value)))
+                .collect();
             json!({"values": values, "count": count})
         })
         .collect();
@@ -37,7 +29,7 @@ pub fn json(file: &str, test: &LitmusTest, model: &str, facts: &Facts<'_>) -> Js
         "file": file,
         "arch": test.arch,
         "model": model,
-        "engine": facts.engine,
+        "engine": answer.engine,
         "observation": observation.word(),
         "ok": ok,
         "positive": positive,
@@ -45,8 +37,11 @@ pub fn json(file: &str, test: &LitmusTest, model: &str, facts: &Facts<'_>) -> Js
         "states": states,
         "executions": positive + negative,
     });
-    if !facts.flags.is_empty() {
-        object["flags"] = facts.flags.iter().map(|(name, count)| (name.clone(), json!(count))).collect();
+    if let Some(machine) = answer.compiled {
+        object["compiled"] = json!(machine.name());
+    }
+    if !answer.flags.is_empty() {
+        object["flags"] = answer.flags.iter().map(|(name, count)| (name.clone(), json!(count))).collect();
     }
     object
 }
@@ -71,11 +66,11 @@ pub fn json_error(
 }
 
 /// A test in one line.
-pub fn line(test: &LitmusTest, model: &str, facts: &Facts<'_>, paint: Paint) -> String {
-    let Outcome { positive, negative, observation, ok, .. } = facts.outcome;
+pub fn line(test: &LitmusTest, model: &str, answer: &TestAnswer, paint: Paint) -> String {
+    let Outcome { positive, negative, observation, ok, .. } = &answer.outcome;
     let verdict = if *ok { paint.good("ok") } else { paint.bad("no") };
     let counts = format!("{positive}/{}", positive + negative);
-    let flags: String = facts.flags.iter().map(|(name, _)| format!("  flag {name}")).collect();
+    let flags: String = answer.flags.iter().map(|(name, _)| format!("  flag {name}")).collect();
     format!(
         "{:<40} {:<6} {} {counts:>9}  {verdict}{flags}",
         test.name,
@@ -85,31 +80,33 @@ pub fn line(test: &LitmusTest, model: &str, facts: &Facts<'_>, paint: Paint) -> 
 }
 
 /// A test on a page of its own: its states, and what they mean for its condition.
-pub fn detail(test: &LitmusTest, model: &str, facts: &Facts<'_>, paint: Paint) -> String {
-    let Outcome { states, positive, negative, observation, ok, .. } = facts.outcome;
+pub fn detail(test: &LitmusTest, model: &str, answer: &TestAnswer, paint: Paint) -> String {
+    let Outcome { states, positive, negative, observation, ok, .. } = &answer.outcome;
     let mut out = String::new();
-    let _ = writeln!(out, "{} ({}) under {model}", paint.strong(&test.name), test.arch);
+    let compiled =
+        answer.compiled.map_or(String::new(), |machine| format!(", compiled to {}", machine.name()));
+    let _ = writeln!(out, "{} ({}{compiled}) under {model}", paint.strong(&test.name), test.arch);
     let count = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let _ = writeln!(
         out,
         "{}, {} ({})",
         count(states.len() as u64, "state"),
         count(positive + negative, "execution"),
-        facts.engine
+        answer.engine
     );
     let holds = |values: &[u64]| {
         test.condition.prop.holds(&mut |observable| {
-            let at = facts.outcome.observables.iter().position(|o| o == observable);
+            let at = answer.outcome.observables.iter().position(|o| o == observable);
             at.map_or(0, |at| values[at])
         })
     };
     for (values, count) in states {
         let text: Vec<String> =
-            pairs(test, facts.outcome, values).map(|(name, value)| format!("{name}={value}")).collect();
+            pairs(test, &answer.outcome, values).map(|(name, value)| format!("{name}={value}")).collect();
         let mark = if holds(values) { paint.strong("*") } else { " ".to_string() };
         let _ = writeln!(out, "  {mark} {:<50} {count:>6}", text.join("  "));
     }
-    for (name, raised) in facts.flags {
+    for (name, raised) in &answer.flags {
         let all = count(positive + negative, "execution");
         let _ = writeln!(out, "flag {name} raised in {raised} of {all}");
     }
@@ -186,55 +183,36 @@ impl Paint {
     }
 }
 
-/// What one model allows and another one forbids.
-pub struct Difference<'a> {
-    pub test: &'a str,
-    pub model: &'a str,
-    pub against: &'a str,
-    pub allowed: u64,
-    pub forbidden: u64,
-    pub witness: Option<Witness<'a>>,
+/// What one model allows and another one forbids: one object.
+pub fn difference_json(test: &str, model: &str, against: &str, difference: &TestDifference) -> Json {
+    let witness = difference.witness.as_ref().map(|witness| {
+        json!({"events": witness.events, "co": witness.co, "axiom": witness.axiom, "cycle": witness.cycle})
+    });
+    json!({
+        "schema": 1,
+        "command": "litmus",
+        "test": test,
+        "model": model,
+        "against": against,
+        "allowed": difference.allowed,
+        "forbidden": difference.forbidden,
+        "witness": witness,
+    })
 }
 
-pub struct Witness<'a> {
-    pub events: &'a [String],
-    pub co: &'a [String],
-    pub axiom: &'a str,
-    pub cycle: &'a [String],
-}
-
-impl Difference<'_> {
-    pub fn json(&self) -> String {
-        let witness = self.witness.as_ref().map(|witness| {
-            json!({"events": witness.events, "co": witness.co, "axiom": witness.axiom, "cycle": witness.cycle})
-        });
-        let Difference { test, model, against, allowed, forbidden, .. } = self;
-        json!({
-            "schema": 1,
-            "command": "litmus",
-            "test": test,
-            "model": model,
-            "against": against,
-            "allowed": allowed,
-            "forbidden": forbidden,
-            "witness": witness,
-        })
-        .to_string()
-    }
-
-    pub fn text(&self) -> String {
-        let Difference { test, model, against, allowed, forbidden, .. } = self;
-        let mut out =
-            format!("{test}: {forbidden} of {allowed} executions under {model} are forbidden by {against}\n");
-        if let Some(witness) = &self.witness {
-            for event in witness.events {
-                let _ = writeln!(out, "  {event}");
-            }
-            for order in witness.co {
-                let _ = writeln!(out, "  co {order}");
-            }
-            let _ = writeln!(out, "  {against} forbids it: {} ({})", witness.axiom, witness.cycle.join(" "));
+/// The same for people.
+pub fn difference_text(test: &str, model: &str, against: &str, difference: &TestDifference) -> String {
+    let TestDifference { allowed, forbidden, witness } = difference;
+    let mut out =
+        format!("{test}: {forbidden} of {allowed} executions under {model} are forbidden by {against}\n");
+    if let Some(witness) = witness {
+        for event in &witness.events {
+            let _ = writeln!(out, "  {event}");
         }
-        out
+        for order in &witness.co {
+            let _ = writeln!(out, "  co {order}");
+        }
+        let _ = writeln!(out, "  {against} forbids it: {} ({})", witness.axiom, witness.cycle.join(" "));
     }
+    out
 }

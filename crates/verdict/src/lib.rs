@@ -1,16 +1,22 @@
 //! What an engine answers, and how much that answer is worth.
 //!
-//! "Yes" says what it covers ([`Coverage`]), "no" carries its reason ([`Violation`]), and a limit
-//! that was reached is neither ([`Limit`]). Every engine ends in a [`Verdict`], every renderer starts
-//! from one; exit codes are a function of it.
+//! "Yes" says what it covers ([`Coverage`]). "No" carries its reason ([`Violation`]). A limit that
+//! was reached is neither ([`Limit`]). Every engine ends in a [`Verdict`], and every renderer starts
+//! from one. The exit code is a function of it.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 use std::fmt;
 
 /// The answer of an engine to "is this program safe?".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// Nothing goes wrong in what was covered.
     Safe(Coverage),
+    /// Something goes wrong.
     Violated(Box<Violation>),
+    /// A limit was reached before either was known.
     Inconclusive(Limit),
 }
 
@@ -20,45 +26,96 @@ pub enum Coverage {
     /// Every execution of the program was considered.
     Exhaustive,
     /// Every execution in which no loop runs more than `unroll` times.
-    Bounded { unroll: u32 },
-    /// So many executions were run; nothing is said of the others.
-    Sampled { executions: u64, seed: u64 },
-    /// Every number of processes: an inductive invariant of so many cubes was found.
-    AllInstances { cubes: usize },
+    Bounded {
+        /// The most iterations of a loop.
+        unroll: u32,
+    },
+    /// Some executions were run. Nothing is said about the others.
+    Sampled {
+        /// How many were run.
+        executions: u64,
+        /// The seed of the first one.
+        seed: u64,
+    },
+    /// Every number of processes: an inductive invariant was found.
+    AllInstances {
+        /// The size of the invariant.
+        cubes: usize,
+    },
 }
 
 /// Why an engine stopped without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Limit {
-    Time { seconds: u64 },
-    Executions { limit: u64 },
-    Events { given: u64, limit: u64 },
-    Nodes { limit: u64 },
-    Memory { limit_bytes: u64 },
-    Unroll { unroll: u32 },
+    /// The time is over.
+    Time {
+        /// The time that was allowed.
+        seconds: u64,
+    },
+    /// Enough executions were visited.
+    Executions {
+        /// How many were allowed.
+        limit: u64,
+    },
+    /// An execution has too many events.
+    Events {
+        /// How many it has.
+        given: u64,
+        /// How many are allowed.
+        limit: u64,
+    },
+    /// The prover has computed enough nodes.
+    Nodes {
+        /// How many were allowed.
+        limit: u64,
+    },
+    /// The memory is used up.
+    Memory {
+        /// How much was allowed.
+        limit_bytes: u64,
+    },
+    /// A loop ran too often.
+    Unroll {
+        /// How often it was allowed to run.
+        unroll: u32,
+    },
+    /// The user asked to stop.
     Interrupted,
+    /// Any other limit, in words.
     Other(String),
 }
 
-/// Something the program must not do, and where it does it.
+/// Something that the program must not do, and where it does it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
+    /// What sort of error it is.
     pub kind: ViolationKind,
+    /// What happens, for the user.
     pub message: String,
+    /// Where it happens, if that is known.
     pub location: Option<SourceLocation>,
     /// The other access of a race, the first free of a double free, …
     pub related: Vec<(String, SourceLocation)>,
 }
 
+/// The sorts of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ViolationKind {
+    /// An assertion fails.
     Assertion,
+    /// Two conflicting accesses, at least one of them not atomic, are not ordered.
     Race,
+    /// An access to memory that it must not touch, or a leak.
     Memory,
+    /// No thread can continue.
     Deadlock,
+    /// A loop waits for something that never comes.
     Liveness,
+    /// Misuse of a lock.
     Lock,
+    /// The program crashes: division by zero, a bad pointer, unreachable code.
     Trap,
+    /// The program aborts itself.
     Panic,
     /// An unsafe state of a parameterised system is reachable.
     Unsafe,
@@ -67,8 +124,11 @@ pub enum ViolationKind {
 /// A place in the user's text; lines and columns start at 1, 0 means unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceLocation {
+    /// The file as the user named it.
     pub file: String,
+    /// From 1; 0 if unknown.
     pub line: u32,
+    /// From 1; 0 if unknown.
     pub column: u32,
 }
 
@@ -78,8 +138,7 @@ impl Verdict {
         match self {
             Verdict::Safe(_) => 0,
             Verdict::Violated(_) => 1,
-            Verdict::Inconclusive(Limit::Interrupted) => 130,
-            Verdict::Inconclusive(_) => 3,
+            Verdict::Inconclusive(limit) => limit.exit_code(),
         }
     }
 
@@ -89,6 +148,16 @@ impl Verdict {
             Verdict::Safe(_) => "safe",
             Verdict::Violated(_) => "violated",
             Verdict::Inconclusive(_) => "inconclusive",
+        }
+    }
+}
+
+impl Limit {
+    /// The process exit code where there is no verdict because of it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Limit::Interrupted => 130,
+            _ => 3,
         }
     }
 }

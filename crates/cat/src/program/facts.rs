@@ -1,6 +1,6 @@
 //! What follows from a model, read off its compiled form.
 //!
-//! Claim: a yes is proved, a no means nothing.
+//! Claim: a "yes" is proved; a "no" only means that no proof was found.
 //!
 //! Coherence is acyclic(po-loc | rf | co | fr), for a total co. Two shapes of axioms give it:
 //! - `acyclic r` with r above po-loc, rf, co and fr;
@@ -28,7 +28,7 @@ impl Program {
         })
     }
 
-    /// Whether in every execution that passes the tests no foreign write comes between the two halves of an update.
+    /// Whether no execution that passes the tests has a foreign write between the two halves of an update.
     pub fn implies_atomicity(&self) -> bool {
         let between = |id: NodeId| match self.nodes[id as usize].op {
             Op::Compose(a, b) => external(self, a, Atom::Fr) && external(self, b, Atom::Co),
@@ -57,8 +57,8 @@ impl Program {
         })
     }
 
-    /// Whether a test may pass on an execution because of what is in it, not because of what is not: no such model
-    /// is closed under restriction.
+    /// Whether a test may pass because of something that is in the execution, not because of something that is missing.
+    /// Such a model is not closed under restriction.
     pub fn demands(&self) -> bool {
         self.tests.iter().any(|test| test.require == Require::Check && test.negated)
     }
@@ -167,7 +167,7 @@ fn whole_po(program: &Program, id: NodeId) -> bool {
     }
 }
 
-/// Whether a relation contains what of the atom goes between threads.
+/// Whether a relation contains the part of the atom that goes between threads.
 fn external(program: &Program, id: NodeId, atom: Atom) -> bool {
     above(program, id, atom)
         || match program.nodes[id as usize].op {

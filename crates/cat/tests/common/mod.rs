@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use porf_cat::{Evaluator, Model, Structure};
+use porf_cat::{CatModel, Evaluator, Structure};
 use porf_relation::{EventSet, Relation};
 
 /// A litmus shape with its outcome: each read says what it must read.
@@ -158,11 +158,11 @@ impl Structure for Execution {
 
 /// Whether the model allows the outcome of the shape: some rf and co that give it are consistent.
 pub fn outcomes(model: &str, shape: &Shape) -> bool {
-    let model = Model::builtin(model).unwrap();
+    let model = CatModel::shipped(model.parse().unwrap());
     allowed(&model, shape)
 }
 
-pub fn allowed(model: &Model, shape: &Shape) -> bool {
+pub fn allowed(model: &CatModel, shape: &Shape) -> bool {
     let execution = shape.structure();
     let len = execution.len();
     let mut evaluator = Evaluator::new(model);

@@ -3,8 +3,7 @@
 use crate::options::{Format, Options};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use porf_cli::against::difference;
-use porf_cli::litmus::{self, Answer, Engine, Model};
+use porf::{Axioms, Engine, Error, TestAnswer, difference};
 use porf_frontend_litmus::{Diagnostic, LitmusTest, Quantifier};
 use porf_report::litmus as render;
 use rayon::prelude::*;
@@ -63,19 +62,19 @@ enum EngineArg {
 pub fn run(args: &Args, options: &Options) -> ExitCode {
     let files = match collect(&args.paths) {
         Ok(files) => files,
-        Err(message) => return fail(&message),
+        Err(error) => return fail(&error.to_string()),
     };
     let mut models = Vec::new();
     for name in &args.model {
-        match Model::load(name) {
+        match Axioms::load(name) {
             Ok(model) => models.push(model),
-            Err(message) => return fail(&message),
+            Err(error) => return fail(&error.to_string()),
         }
     }
     if let Some(against) = &args.against {
-        let against = match Model::load(against) {
+        let against = match Axioms::load(against) {
             Ok(model) => model,
-            Err(message) => return fail(&message),
+            Err(error) => return fail(&error.to_string()),
         };
         return compare(&files, &models, &against, args.unroll, options);
     }
@@ -111,10 +110,10 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 struct Tested {
     file: String,
     test: Result<LitmusTest, Diagnostic>,
-    answers: Vec<(String, Result<Answer, String>)>,
+    answers: Vec<(String, Result<TestAnswer, Error>)>,
 }
 
-fn test(file: &Path, models: &[Model], engine: Engine) -> Tested {
+fn test(file: &Path, models: &[Axioms], engine: Engine) -> Tested {
     let name = file.display().to_string();
     let test = match std::fs::read(file) {
         Ok(bytes) => porf_frontend_litmus::parse(&name, &String::from_utf8_lossy(&bytes)),
@@ -125,19 +124,24 @@ fn test(file: &Path, models: &[Model], engine: Engine) -> Tested {
     let answers = match &test {
         Err(_) => Vec::new(),
         Ok(test) if models.is_empty() => {
-            let model = litmus::default_model(test);
-            vec![(model.name().to_string(), litmus::answer(test, model, engine))]
+            let model = Axioms::default_for(test);
+            vec![(model.name().to_string(), porf::litmus(test, model, engine))]
         }
-        Ok(test) => models
-            .iter()
-            .map(|model| (model.name().to_string(), litmus::answer(test, model, engine)))
-            .collect(),
+        Ok(test) => {
+            models.iter().map(|model| (model.name().to_string(), porf::litmus(test, model, engine))).collect()
+        }
     };
     Tested { file: name, test, answers }
 }
 
 /// What the model allows and `against` forbids, test by test.
-fn compare(files: &[PathBuf], models: &[Model], against: &Model, unroll: u32, options: &Options) -> ExitCode {
+fn compare(
+    files: &[PathBuf],
+    models: &[Axioms],
+    against: &Axioms,
+    unroll: u32,
+    options: &Options,
+) -> ExitCode {
     let mut code = 0;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for file in files {
@@ -154,27 +158,19 @@ fn compare(files: &[PathBuf], models: &[Model], against: &Model, unroll: u32, op
                 continue;
             }
         };
-        let own = [litmus::default_model(&test)];
+        let own = [Axioms::default_for(&test)];
         for model in if models.is_empty() { own.to_vec() } else { models.iter().collect() } {
             match difference(&test, model, against, unroll) {
                 Ok(difference) => {
                     code = code.max(u8::from(difference.forbidden > 0));
-                    let shown = render::Difference {
-                        test: &test.name,
-                        model: model.name(),
-                        against: against.name(),
-                        allowed: difference.allowed,
-                        forbidden: difference.forbidden,
-                        witness: difference.witness.as_ref().map(|witness| render::Witness {
-                            events: &witness.events,
-                            co: &witness.co,
-                            axiom: &witness.axiom,
-                            cycle: &witness.cycle,
-                        }),
-                    };
+                    let (test, model, against) = (&test.name, model.name(), against.name());
                     let _ = match options.format {
-                        Format::Json => writeln!(out, "{}", shown.json()),
-                        Format::Text => write!(out, "{}", shown.text()),
+                        Format::Json => {
+                            writeln!(out, "{}", render::difference_json(test, model, against, &difference))
+                        }
+                        Format::Text => {
+                            write!(out, "{}", render::difference_text(test, model, against, &difference))
+                        }
                     };
                 }
                 Err(message) => {
@@ -250,7 +246,7 @@ fn print_json(results: &[Tested]) {
                 for (model, answer) in &tested.answers {
                     let _ = match answer {
                         Ok(answer) => {
-                            writeln!(out, "{}", render::json(&tested.file, test, model, &answer.facts()))
+                            writeln!(out, "{}", render::json(&tested.file, test, model, answer))
                         }
                         Err(message) => {
                             let diagnostic = refusal(&tested.file, message);
@@ -267,12 +263,12 @@ fn print_json(results: &[Tested]) {
     }
 }
 
-fn print_text(results: &[Tested], models: &[Model], states: bool, color: bool, seconds: f64) {
+fn print_text(results: &[Tested], models: &[Axioms], states: bool, color: bool, seconds: f64) {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let single = results.len() == 1 && models.len() <= 1;
     let paint = render::Paint { color };
     if models.len() > 1 {
-        let names: Vec<&str> = models.iter().map(Model::name).collect();
+        let names: Vec<&str> = models.iter().map(Axioms::name).collect();
         let rows: Vec<_> = results
             .iter()
             .filter_map(|tested| {
@@ -306,11 +302,9 @@ fn print_text(results: &[Tested], models: &[Model], states: bool, color: bool, s
                         Ok(answer) => {
                             answered += 1;
                             if single || states {
-                                let _ =
-                                    write!(out, "{}", render::detail(test, model, &answer.facts(), paint));
+                                let _ = write!(out, "{}", render::detail(test, model, answer, paint));
                             } else if models.len() <= 1 {
-                                let _ =
-                                    writeln!(out, "{}", render::line(test, model, &answer.facts(), paint));
+                                let _ = writeln!(out, "{}", render::line(test, model, answer, paint));
                             }
                         }
                     }
@@ -340,7 +334,7 @@ fn exit_code(results: &[Tested]) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn refusal(file: &str, message: &str) -> Diagnostic {
+fn refusal(file: &str, message: &Error) -> Diagnostic {
     Diagnostic { file: file.to_string(), line: 0, column: 0, message: message.to_string(), help: None }
 }
 

@@ -1,6 +1,6 @@
 //! Compares our answers with herd's on the public corpora: `herd-check [CORPUS [MODEL]] [--every N] [--explore] [--verbose]`.
 
-use porf_cli::litmus::Engine;
+use porf::Engine;
 use porf_corpus::check::check;
 use porf_corpus::herd::{self, Corpus, our_model};
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Writes the generated tests of `corpus/litmus` and fills in the observations that are missing from
 //! its `expected.toml` files: `litmus-corpus`. What stands in them already is left alone.
 
-use porf_cli::litmus::{Engine, Model, answer};
+use porf::{Axioms, Engine, litmus};
 use porf_corpus::generate::{Target, tests};
 use porf_corpus::intree::{Expected, concerns};
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ fn fill(target: Target, folder: &Path) {
     let mut expected = Expected::load(folder);
     let names = porf_corpus::intree::names(folder);
     for model in target.models() {
-        let loaded = Model::load(model).expect("a shipped model");
+        let loaded = Axioms::load(model).expect("a shipped model").uncompiled();
         let missing: Vec<&String> = names.iter().filter(|name| expected.get(name, model).is_none()).collect();
         let found: Vec<(String, String)> = missing
             .par_iter()
@@ -34,7 +34,7 @@ fn fill(target: Target, folder: &Path) {
                 if !concerns(model, &test) {
                     return None;
                 }
-                let answer = answer(&test, &loaded, Engine::Oracle { unroll: 2 })
+                let answer = litmus(&test, &loaded, Engine::Oracle { unroll: 2 })
                     .unwrap_or_else(|message| panic!("{name} under {model}: {message}"));
                 Some(((*name).clone(), answer.outcome.observation.word().to_string()))
             })

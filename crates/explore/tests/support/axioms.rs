@@ -40,12 +40,12 @@ pub fn consistent(candidate: &Candidate, model: Model) -> bool {
                 && r.atom(&r.co)
                 && (model == Model::Ra || hb.union(&r.co).is_acyclic())
         }
-        Model::Rc11 => {
-            let hb = r.rc11_hb();
+        Model::Rc11 | Model::C20 => {
+            let hb = r.rc11_hb(model == Model::C20);
             r.rc11(&hb, &r.co)
         }
         Model::Wrc11 => {
-            let hb = r.rc11_hb();
+            let hb = r.rc11_hb(false);
             let mo = weak_mo(&r, &hb);
             mo.is_irreflexive() && r.rc11(&hb, &mo)
         }
@@ -168,7 +168,7 @@ impl Relations {
             && ppo.union(&rfe).union(&self.co).union(&fr).is_acyclic()
     }
 
-    fn rc11_hb(&self) -> Relation {
+    fn rc11_hb(&self, c20: bool) -> Relation {
         let id = |set: &EventSet| Relation::identity_on(set);
         let atomic_write = self.set(|l| matches!(l, Label::Write { mode, .. } if *mode != WriteMode::Plain));
         let atomic_read = self.set(|l| matches!(l, Label::Read { mode, .. } if *mode != ReadMode::Plain));
@@ -188,10 +188,14 @@ impl Relations {
             _ => false,
         });
         let writes = self.set(Label::is_write);
-        let rs = id(&writes)
-            .compose(&self.po.clone().intersection(&self.loc).optional())
-            .compose(&id(&atomic_write))
-            .compose(&self.rf.compose(&self.rmw).reflexive_transitive());
+        // C++20: a later write of the same thread does not continue a release sequence.
+        let heads = match c20 {
+            true => id(&atomic_write),
+            false => id(&writes)
+                .compose(&self.po.clone().intersection(&self.loc).optional())
+                .compose(&id(&atomic_write)),
+        };
+        let rs = heads.compose(&self.rf.compose(&self.rmw).reflexive_transitive());
         let sw = id(&release)
             .compose(&id(&fence).compose(&self.po).optional())
             .compose(&rs)

@@ -31,7 +31,7 @@ pub(super) enum Operator {
     LogicalOr,
 }
 
-/// By precedence, loosest first; in a level, longer signs before their prefixes.
+/// By precedence, weakest first; within a level, longer signs come before their prefixes.
 const LEVELS: [&[(&str, Operator)]; 10] = [
     &[("||", Operator::LogicalOr)],
     &[("&&", Operator::LogicalAnd)],
@@ -66,10 +66,10 @@ fn level<'a>(cursor: &mut Cursor<'a>, at_level: usize) -> Result<Expr<'a>, Diagn
     let mut left = level(cursor, at_level + 1)?;
     let mut chain = 0;
     while let Some(operator) = operator(cursor, operators)? {
-        // A chain leans to the left: bounded, so that walking it needs a bounded stack.
+        // A chain nests to the left. Its length is bounded, so that walking it needs a bounded stack.
         chain += 1;
         if chain > 200 {
-            return Err(cursor.error("expression too long"));
+            return Err(cursor.error("this expression is too long"));
         }
         let right = level(cursor, at_level + 1)?;
         left = Expr { at: left.at, kind: Kind::Binary(operator, Box::new(left), Box::new(right)) };
@@ -196,7 +196,7 @@ const TYPE_WORDS: [&str; 29] = [
     "__uint128_t",
 ];
 
-/// Whether a type comes next; nothing is taken.
+/// Whether a type comes next; the cursor does not move.
 pub(super) fn is_type(cursor: &mut Cursor<'_>) -> Result<bool, Diagnostic> {
     let before = cursor.at;
     let word = cursor.word()?;

@@ -1,4 +1,4 @@
-//! Statements and expressions to instructions, in one pass over the text.
+//! Turns statements and expressions into instructions, in one pass over the text.
 
 use super::expr::{self, Expr, Kind, Operator};
 use crate::Diagnostic;
@@ -92,7 +92,7 @@ impl<'p, 'a> Lower<'p, 'a> {
                 self.store(address, value, WriteMode::Plain);
                 Ok(())
             }
-            _ => Err(self.error(&target, "this cannot be assigned to")),
+            _ => Err(self.error(&target, "this expression cannot be assigned to")),
         }
     }
 
@@ -195,8 +195,8 @@ impl<'p, 'a> Lower<'p, 'a> {
             self.cursor.expect(";")?;
         }
         self.thread.code.bind(body);
-        // The step comes before the body in the text and after it in the code: found by counting
-        // parentheses, read when the body is done.
+        // The step comes before the body in the text and after it in the code. Its end is found by
+        // counting parentheses, and it is read when the body is done.
         let step = self.cursor.at;
         let mut depth = 1;
         while depth > 0 {

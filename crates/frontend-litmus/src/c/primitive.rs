@@ -7,8 +7,9 @@
 //! `atomic_add_unless`) has them only if it succeeds; `srcu_read_lock` reads its structure,
 //! `srcu_read_unlock` writes it.
 //!
-//! An operation whose events before its read depend on what the read will give (barriers only on
-//! success), or that may fail freely (weak CAS), is a free choice followed by an assumption.
+//! Two kinds of operations are a free choice followed by an assumption: those whose events before the
+//! read depend on what it will return (barriers only on success), and those that may fail at any time
+//! (weak CAS).
 
 use super::expr::{Expr, Kind};
 use super::lower::{CELL, Lower};
@@ -28,7 +29,7 @@ enum Order {
     FullBarrier,
 }
 
-/// What a kernel atomic operation gives back.
+/// What a kernel atomic operation returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gives {
     Nothing,
@@ -39,7 +40,7 @@ enum Gives {
 type Args<'e, 'a> = &'e [Expr<'a>];
 
 impl<'a> Lower<'_, 'a> {
-    /// A call of `name`; the value is 0 for a primitive that gives none.
+    /// A call of `name`; the value is 0 for a primitive that returns nothing.
     pub fn primitive(
         &mut self,
         call: &Expr<'a>,
@@ -436,14 +437,14 @@ impl<'a> Lower<'_, 'a> {
         self.barrier_if(order);
         self.thread.code.jump(end);
         self.thread.code.bind(otherwise);
-        // A failure is an update too for smp_mb__before_atomic() and smp_mb__after_atomic().
+        // For smp_mb__before_atomic() and smp_mb__after_atomic() a failure is an update too.
         self.cas(old, address, expected, 0.into(), ReadMode::Relaxed, WriteMode::Relaxed, ReadMode::Relaxed);
         self.assume(CmpOp::Ne, old.into(), expected);
         self.thread.code.bind(end);
         Ok(old.into())
     }
 
-    /// `atomic_add_unless(x, a, u)`: adds `a` unless the value is `u`; gives whether it did.
+    /// `atomic_add_unless(x, a, u)`: adds `a` unless the value is `u`; returns whether it did.
     fn add_unless(&mut self, args: Args<'_, 'a>) -> Result<Operand, Diagnostic> {
         let address = self.evaluate(&args[0], None)?;
         let operand = self.evaluate(&args[1], None)?;
@@ -514,7 +515,7 @@ impl<'a> Lower<'_, 'a> {
 
     fn assume(&mut self, op: CmpOp, a: Operand, b: Operand) {
         let cond = self.compare(op, a, b, None);
-        // It says what the choice meant: no branch of the program.
+        // This states what the choice meant. It is no branch of the program.
         let slot = self.mark();
         self.thread.push(Instr::Assume { cond });
         self.restore(slot);
@@ -555,8 +556,8 @@ impl<'a> Lower<'_, 'a> {
         match args {
             [first, second] if pointer(first) != pointer(second) => Ok(pointer(first)),
             [_, _] => Err(self
-                .error(call, "which argument is the pointer?")
-                .with_help("C11 has it first, the Linux kernel last; one must be a parameter of the thread")),
+                .error(call, "cannot tell which argument is the pointer")
+                .with_help("C11 takes it first, the Linux kernel last; exactly one of the two must be a parameter of the thread")),
             _ => Ok(false),
         }
     }
@@ -570,7 +571,7 @@ impl<'a> Lower<'_, 'a> {
     }
 }
 
-/// The value of a primitive that gives none.
+/// The value of a primitive that returns nothing.
 const NOTHING: Operand = Operand::Const(0);
 
 impl Order {

@@ -1,6 +1,6 @@
 //! The execution as a graph for Graphviz: po down each thread, rf between them.
 
-use super::Answer;
+use porf::Answer;
 use std::fmt::Write;
 
 /// `None` if there is no violation to draw.

@@ -5,8 +5,8 @@
 //! its behalf. Three or more of them in a row, or any that happen nowhere in the
 //! user's code, become one line that says how many.
 
-use crate::names::is_library;
-use crate::trace::{Trace, TraceEvent};
+use porf::names::is_library;
+use porf::trace::{Trace, TraceEvent};
 use porf_event::{EventId, Label, RmwKind, ThreadId};
 use porf_ir::layout;
 use std::collections::HashMap;

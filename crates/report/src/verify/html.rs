@@ -2,8 +2,8 @@
 //! source, which follows the pointer. One file, nothing is loaded from elsewhere.
 
 use super::fold::{Row, fold};
-use super::{Answer, Shown};
-use crate::trace::TraceEvent;
+use porf::trace::TraceEvent;
+use porf::{Answer, Shown};
 use porf_event::{EventId, ThreadId};
 use porf_verdict::Verdict;
 use std::fmt::Write;
@@ -25,7 +25,7 @@ pub fn html(answer: &Answer, read: &dyn Fn(&str) -> Option<String>) -> String {
          <meta name=\"viewport\" content=\"width=device-width\"><style>\n{css}</style></head><body>\n\
          <h1 class=\"{class}\">{title}</h1>\n<p>{message}</p>\n\
          <p class=\"soft\">{files} · {executions} executions, {blocked} blocked, {events} events</p>\n",
-        files = escape(&answer.files.join(" ")),
+        files = escape(&answer.origin.files.join(" ")),
         title = escape(&title),
         message = escape(&message),
         css = include_str!("page.css"),
@@ -53,7 +53,7 @@ pub fn html(answer: &Answer, read: &dyn Fn(&str) -> Option<String>) -> String {
 fn sources(shown: &Shown) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     let places = shown.source().into_iter().chain(shown.trace.events.iter().filter_map(TraceEvent::source));
-    for frame in places.filter(|frame| !crate::names::is_library(frame)) {
+    for frame in places.filter(|frame| !porf::names::is_library(frame)) {
         if !files.contains(&frame.location.file) {
             files.push(frame.location.file.clone());
         }
@@ -128,7 +128,7 @@ fn cell(
 fn source(out: &mut String, shown: &Shown, at: usize, file: &str, text: &str) {
     let bad: Vec<u32> = std::iter::once(&shown.stack)
         .chain(shown.related.iter().map(|related| &related.stack))
-        .filter_map(|stack| super::source(stack))
+        .filter_map(|stack| porf::source(stack))
         .filter(|frame| frame.location.file == file)
         .map(|frame| frame.location.line)
         .collect();

@@ -1,7 +1,7 @@
 //! For programs: see docs/report-format.md.
 
-use super::{Answer, Shown};
-use crate::trace::{StackFrame, Trace, TraceEvent};
+use porf::trace::{StackFrame, Trace, TraceEvent};
+use porf::{Answer, Difference, Estimate, Model, Origin, Shown};
 use porf_verdict::{Coverage, Verdict, Violation};
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ pub fn json(answer: &Answer) -> Value {
     let mut object = json!({
         "schema": 1,
         "command": "verify",
-        "file": answer.files.first(),
-        "files": answer.files,
-        "model": answer.model,
-        "equivalence": answer.equivalence,
+        "file": answer.origin.files.first(),
+        "files": answer.origin.files,
+        "model": answer.model.name(),
+        "equivalence": answer.equivalence.to_string(),
         "verdict": answer.verdict.word(),
         "executions": answer.executions,
         "blocked": answer.blocked,
@@ -40,30 +40,31 @@ pub fn json(answer: &Answer) -> Value {
     object
 }
 
-/// A witness file: what to run and what to answer, for `porf replay`.
-pub fn witness(answer: &Answer) -> Option<Value> {
-    let Verdict::Violated(violation) = &answer.verdict else { return None };
-    let shown = answer.violation.as_ref()?;
-    Some(json!({
+/// The object that `verify --against --format json` prints.
+pub fn difference_json(origin: &Origin, model: Model, against: Model, difference: &Difference) -> Value {
+    json!({
         "schema": 1,
-        "kind": "witness",
-        "files": answer.files,
-        "flags": answer.flags,
-        "cuts": answer.cuts,
-        "entry": answer.entry,
-        "spurious": answer.spurious,
-        "model": answer.model,
-        "violation": violation_json(violation),
-        "execution": trace(&shown.trace),
-    }))
+        "command": "verify",
+        "file": origin.files.first(),
+        "model": model.name(),
+        "against": against.name(),
+        "executions": difference.allowed,
+        "forbidden": difference.forbidden,
+        "witness": difference.witness.as_ref().map(trace),
+    })
 }
 
-/// One execution, as in a violation's `witness`.
-pub fn execution_json(execution: &Trace) -> Value {
-    trace(execution)
+/// The object that `verify --estimate --format json` prints.
+pub fn estimate_json(estimate: &Estimate) -> Value {
+    json!({
+        "schema": 1,
+        "command": "verify",
+        "estimate": estimate.executions,
+        "standard_error": estimate.standard_error,
+    })
 }
 
-fn violation_json(violation: &Violation) -> Value {
+pub(super) fn violation_json(violation: &Violation) -> Value {
     json!({
         "kind": violation.kind.word(),
         "message": violation.message,
@@ -74,8 +75,7 @@ fn violation_json(violation: &Violation) -> Value {
 }
 
 fn related(shown: &Shown) -> Value {
-    let one =
-        |related: &super::Related| json!({ "message": related.message, "stack": stack(&related.stack) });
+    let one = |related: &porf::Related| json!({ "message": related.message, "stack": stack(&related.stack) });
     shown.related.iter().map(one).collect()
 }
 
@@ -89,7 +89,7 @@ fn stack(frames: &[StackFrame]) -> Value {
         .collect()
 }
 
-fn trace(trace: &Trace) -> Value {
+pub(super) fn trace(trace: &Trace) -> Value {
     let threads: Value = trace
         .threads
         .iter()

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0, which code hosting sites show beside the code.
 
-use super::{Answer, source};
-use crate::trace::StackFrame;
+use porf::trace::StackFrame;
+use porf::{Answer, source};
 use porf_verdict::Verdict;
 use serde_json::{Value, json};
 

@@ -1,12 +1,11 @@
 //! For people: a diagnostic in the source, then the execution, one column per thread.
 
 use super::fold::{Row, fold};
-use super::{Answer, Related, Shown, source};
-use crate::names::is_library;
-use crate::trace::{StackFrame, Trace, TraceEvent};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use porf::names::is_library;
+use porf::trace::{StackFrame, Trace, TraceEvent};
+use porf::{Answer, Difference, Estimate, Model, Related, Shown, source};
 use porf_event::{EventId, ThreadId};
-use porf_ir::Machine;
 use porf_verdict::{Verdict, Violation};
 use std::fmt::{self, Write};
 
@@ -16,7 +15,7 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
     match &answer.verdict {
         Verdict::Safe(coverage) => {
             // A race is an error of the language, not of a machine.
-            let races = match Machine::of_model(&answer.model) {
+            let races = match answer.model.entry().machine() {
                 Some(_) => "; data races are not looked for",
                 None => "",
             };
@@ -50,11 +49,27 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
     out
 }
 
-/// One execution, a column per thread.
-pub fn execution_text(trace: &Trace, width: usize) -> String {
-    let mut out = String::new();
-    columns(&mut out, trace, &[], width);
+/// What `verify --against` prints.
+pub fn difference_text(model: Model, against: Model, difference: &Difference, width: usize) -> String {
+    let Difference { allowed, forbidden, witness, limit } = difference;
+    if let Some(limit) = limit {
+        return format!("inconclusive under {model}: {limit}\n");
+    }
+    let plural = if *allowed == 1 { "" } else { "s" };
+    let mut out =
+        format!("{forbidden} of {allowed} execution{plural} under {model} are forbidden by {against}\n");
+    if let Some(trace) = witness {
+        out.push_str("one of them:\n\n");
+        columns(&mut out, trace, &[], width);
+    }
     out
+}
+
+/// What `verify --estimate` prints.
+pub fn estimate_text(estimate: &Estimate) -> String {
+    let Estimate { executions, standard_error } = estimate;
+    let plural = if executions.round() == 1.0 { "" } else { "s" };
+    format!("about {executions:.0} execution{plural} (standard error {standard_error:.0})\n")
 }
 
 fn diagnostic(

@@ -1,0 +1,83 @@
+//! What is known when a verification ends.
+
+use crate::input::Origin;
+use crate::names;
+use crate::trace::{StackFrame, Trace};
+use porf_event::EventId;
+use porf_ir::Split;
+use porf_model::{Equivalence, Model};
+use porf_verdict::Verdict;
+
+/// Everything that is known when a verification ends.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What was verified.
+    pub origin: Origin,
+    /// How accesses of the program were cut, see [`porf_ir::Split`].
+    pub cuts: Vec<Vec<Split>>,
+    /// The memory model.
+    pub model: Model,
+    /// When two executions counted as the same.
+    pub equivalence: Equivalence,
+    /// The answer itself.
+    pub verdict: Verdict,
+    /// Complete executions.
+    pub executions: u64,
+    /// Executions in which some thread cannot finish.
+    pub blocked: u64,
+    /// Events added to graphs.
+    pub events: u64,
+    /// How long it took.
+    pub seconds: Seconds,
+    /// The most memory that the process has had so far, shared libraries included.
+    pub peak_bytes: u64,
+    /// How the violation comes about, if there is one that an execution shows.
+    pub violation: Option<Shown>,
+    /// What the user should know beside the verdict.
+    pub warnings: Vec<String>,
+}
+
+/// How long it took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seconds {
+    /// Reading and compiling the program. The caller knows: the search does not.
+    pub frontend: f64,
+    /// The exploration, on the clock.
+    pub explore: f64,
+    /// What all threads spent on the exploration.
+    pub cpu: f64,
+}
+
+/// How a violation comes about.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The calls that lead to it, innermost first.
+    pub stack: Vec<StackFrame>,
+    /// The other side: the second access of a race, the free, the lock that is held.
+    pub related: Vec<Related>,
+    /// The events that lead to it.
+    pub trace: Trace,
+    /// Events to point out.
+    pub marked: Vec<EventId>,
+}
+
+/// Another place that a violation has to do with.
+#[derive(Clone, Debug)]
+pub struct Related {
+    /// What is there.
+    pub message: String,
+    /// The calls that lead there, innermost first.
+    pub stack: Vec<StackFrame>,
+}
+
+impl Shown {
+    /// The innermost call in the user's own code.
+    pub fn source(&self) -> Option<&StackFrame> {
+        source(&self.stack)
+    }
+}
+
+/// The call of the user's own code that matters.
+pub fn source(stack: &[StackFrame]) -> Option<&StackFrame> {
+    names::place(stack)
+}

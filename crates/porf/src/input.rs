@@ -1,0 +1,98 @@
+//! What is verified: a program, where it comes from, and for a litmus test the question about its final
+//! states.
+
+use crate::Error;
+use crate::question::Question;
+use porf_frontend_llvm as llvm;
+use porf_ir::Program;
+use porf_model::Model;
+use std::path::{Path, PathBuf};
+
+/// A program to verify.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The program itself.
+    pub program: Program,
+    /// Of a litmus test: its condition.
+    pub question: Option<Question>,
+    /// The model that the program is meant for.
+    pub model: Model,
+    /// How to load it once more.
+    pub origin: Origin,
+}
+
+/// Where a program comes from: all that is needed to load it once more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The files, as the user named them.
+    pub files: Vec<String>,
+    /// Arguments for clang.
+    pub flags: Vec<String>,
+    /// The function that the first thread runs.
+    pub entry: String,
+    /// Whether weak compare-and-swaps may fail for no reason.
+    pub spurious: bool,
+}
+
+pub use porf_frontend_llvm::Options as LoadOptions;
+
+impl Input {
+    /// A program that was built in memory.
+    pub fn new(program: Program) -> Input {
+        let model = Model::default_for(porf_model::Language::C);
+        Input { program, question: None, model, origin: Origin::default() }
+    }
+
+    /// Reads files: C, C++ or bitcode, linked into one program; or a single program in Porf's own text
+    /// form (`.porf`), or a single litmus test.
+    pub fn load(files: &[PathBuf], options: &LoadOptions) -> Result<Input, Error> {
+        let origin = Origin {
+            files: files.iter().map(|file| file.display().to_string()).collect(),
+            flags: options.flags.clone(),
+            entry: options.entry.clone(),
+            spurious: options.spurious,
+        };
+        if let [file] = files {
+            match file.extension().and_then(|extension| extension.to_str()) {
+                Some("porf") => {
+                    let parsed = porf_ir::parse(&read(file)?);
+                    let mut program =
+                        parsed.map_err(|error| Error::Input(format!("{}:{error}", file.display())))?;
+                    program.name = file.display().to_string();
+                    return Ok(Input { origin, ..Input::new(program) });
+                }
+                Some("litmus") => {
+                    let name = file.display().to_string();
+                    return Ok(Input { origin, ..Input::litmus(&name, &read(file)?)? });
+                }
+                _ => {}
+            }
+        }
+        if let Some(file) = files.iter().find(|file| !llvm::is_supported(file)) {
+            return Err(Error::Input(format!(
+                "{}: not a file of a kind that verify knows (.c .cpp .bc .ll, or a single .porf or .litmus)",
+                file.display()
+            )));
+        }
+        let program = llvm::load(files, options).map_err(|error| Error::Input(error.to_string()))?;
+        let mut input = Input { origin, ..Input::new(program) };
+        if files.iter().any(|file| llvm::is_cpp(file)) {
+            input.model = Model::C20;
+        }
+        Ok(input)
+    }
+
+    /// A litmus test as a program; `name` is for messages.
+    pub fn litmus(name: &str, text: &str) -> Result<Input, Error> {
+        let test =
+            porf_frontend_litmus::parse(name, text).map_err(|error| Error::Input(error.to_string()))?;
+        let mut program = test.program.clone();
+        program.name = name.to_string();
+        let model = Model::default_for(test.language());
+        Ok(Input { program, model, question: Some(Question::of(test)), origin: Origin::default() })
+    }
+}
+
+fn read(file: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(file).map_err(|error| Error::Input(format!("{}: {error}", file.display())))
+}

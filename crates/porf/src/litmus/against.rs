@@ -1,0 +1,180 @@
+//! What one model allows and another one forbids.
+//!
+//! All executions of a litmus test under the first model, by brute force, each put to the second one.
+
+use super::Axioms;
+use crate::{Error, mapping};
+use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView};
+use porf_event::{EventId, Label};
+use porf_frontend_litmus::LitmusTest;
+use porf_ir::Program;
+use porf_oracle::{Candidate, CatJudge, Execution, Judge};
+use porf_relation::Relation;
+
+/// The executions of a test under one model that another model forbids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestDifference {
+    /// Executions that the first model allows.
+    pub allowed: u64,
+    /// Those of them that the second one forbids.
+    pub forbidden: u64,
+    /// The first of these.
+    pub witness: Option<TestWitness>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+/// An execution that only the first model allows.
+pub struct TestWitness {
+    /// The events in program order, each with what it reads from.
+    pub events: Vec<String>,
+    /// The writes of each location in coherence order.
+    pub co: Vec<String>,
+    /// The axiom of the second model that it violates.
+    pub axiom: String,
+    /// The events of that cycle.
+    pub cycle: Vec<String>,
+}
+
+/// The executions of a test that `first` allows and `second` forbids.
+pub fn difference(
+    test: &LitmusTest,
+    first: &Axioms,
+    second: &Axioms,
+    unroll: u32,
+) -> Result<TestDifference, Error> {
+    let machine = first.reading(test)?;
+    if machine != second.reading(test)? {
+        let message =
+            format!("{} and {} do not take this test in the same language", first.name, second.name);
+        return Err(Error::Unsupported(message));
+    }
+    let compiled;
+    let test = match machine {
+        None => test,
+        Some(machine) => {
+            let mut copy = test.clone();
+            copy.program = mapping::compile_to(&test.program, machine)?;
+            compiled = copy;
+            &compiled
+        }
+    };
+    let dependencies = first.cat.needs_dependencies() || second.cat.needs_dependencies();
+    let mut judge = Tracking(CatJudge::new(&first.cat), dependencies);
+    let mut other = Evaluator::new(&second.cat);
+    let mut found = TestDifference { allowed: 0, forbidden: 0, witness: None };
+    let mut error = None;
+    porf_oracle::enumerate(&test.program, &mut judge, unroll, |execution, _| {
+        found.allowed += 1;
+        match allows(test, &mut other, execution) {
+            Ok(true) => {}
+            Ok(false) => {
+                found.forbidden += 1;
+                if found.witness.is_none() {
+                    found.witness = Some(witness(test, &mut other, execution));
+                }
+            }
+            Err(diagnostic) => error = Some(diagnostic),
+        }
+        error.is_none()
+    })
+    .map_err(|refusal| Error::Unsupported(refusal.to_string()))?;
+    match error.or(judge.0.error()) {
+        Some(diagnostic) => Err(Error::Unsupported(diagnostic.to_string())),
+        None => Ok(found),
+    }
+}
+
+/// The first model, on executions that have what the second one wants to know.
+struct Tracking<'m>(CatJudge<'m>, bool);
+
+impl Judge for Tracking<'_> {
+    fn implies_coherence(&self) -> bool {
+        self.0.implies_coherence()
+    }
+
+    fn implies_atomicity(&self) -> bool {
+        self.0.implies_atomicity()
+    }
+
+    fn needs_dependencies(&self) -> bool {
+        self.1
+    }
+
+    fn begin(&mut self, program: &Program, candidate: &Candidate<'_>) {
+        self.0.begin(program, candidate);
+    }
+
+    fn set_rf(&mut self, rf: &Relation) -> bool {
+        self.0.set_rf(rf)
+    }
+
+    fn count(&mut self, co: &Relation) -> usize {
+        self.0.count(co)
+    }
+}
+
+fn allows(
+    test: &LitmusTest,
+    evaluator: &mut Evaluator<'_>,
+    execution: &Execution<'_, '_>,
+) -> Result<bool, Diagnostic> {
+    let candidate = execution.candidate;
+    let views: Vec<EventView<'_>> = candidate
+        .events
+        .iter()
+        .map(|event| EventView { id: event.id, label: &event.label, dependencies: event.dependencies })
+        .collect();
+    let structure = EventStructure::new(test.program.dialect, &views, &candidate.rmw);
+    evaluator.bind(&structure)?;
+    let mut rf = Relation::empty(candidate.len());
+    for (read, &source) in execution.rf.iter().enumerate() {
+        if candidate.events[read].label.is_read() {
+            rf.insert(source, read);
+        }
+    }
+    evaluator.set_rf(&rf)?;
+    let mut co = Relation::empty(candidate.len());
+    for order in &execution.co {
+        for (at, &write) in order.iter().enumerate() {
+            order[..at].iter().for_each(|&earlier| co.insert(earlier, write));
+        }
+    }
+    evaluator.set_co(&co);
+    Ok(evaluator.check()?.is_consistent())
+}
+
+fn witness(test: &LitmusTest, evaluator: &mut Evaluator<'_>, execution: &Execution<'_, '_>) -> TestWitness {
+    let candidate = execution.candidate;
+    let inits = candidate.inits();
+    let name = |number: usize| match candidate.events[number].id {
+        _ if number < inits => "init".to_string(),
+        EventId { thread, index } => format!("P{}.{index}", thread.0),
+    };
+    let place = |label: &Label| {
+        label.access().map_or(String::new(), |access| test.program.name_of(access.location.0, access.size))
+    };
+    let events = (inits..candidate.len()).map(|number| {
+        let label = &candidate.events[number].label;
+        let what = match label {
+            Label::Read { mode, value, .. } => {
+                format!("R{mode} {} = {value} from {}", place(label), name(execution.rf[number]))
+            }
+            Label::Write { mode, value, .. } => format!("W{mode} {} = {value}", place(label)),
+            other => other.to_string(),
+        };
+        format!("{}: {what}", name(number))
+    });
+    let co = execution.co.iter().filter(|order| order.len() > 1).map(|order| {
+        let writes: Vec<String> = order[1..].iter().map(|&write| name(write)).collect();
+        format!("{}: {}", place(&candidate.events[order[0]].label), writes.join(" "))
+    });
+    let (events, co) = (events.collect(), co.collect());
+    let violation = evaluator.explain();
+    let cycle = violation.as_ref().and_then(|violation| violation.cycle.as_ref());
+    TestWitness {
+        events,
+        co,
+        cycle: cycle.map_or(Vec::new(), |cycle| cycle.events().iter().map(|&event| name(event)).collect()),
+        axiom: violation.map_or(String::new(), |violation| violation.axiom),
+    }
+}

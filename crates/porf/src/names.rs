@@ -1,0 +1,127 @@
+//! What things are called in the user's program: functions, objects, addresses, places.
+
+use crate::trace::StackFrame;
+use porf_event::{EventId, Value};
+use porf_ir::{Program, Region, layout};
+use std::collections::HashMap;
+
+/// The names of objects that an execution makes, and of those that the program has from the start.
+pub struct Names<'p> {
+    program: &'p Program,
+    /// Variables on a stack, by the event that makes them.
+    variables: HashMap<EventId, &'p str>,
+}
+
+impl<'p> Names<'p> {
+    /// The names that the program has from the start.
+    pub fn new(program: &'p Program) -> Names<'p> {
+        Names { program, variables: HashMap::new() }
+    }
+
+    /// An event makes the variable `name`.
+    pub fn add_variable(&mut self, event: EventId, name: &'p str) {
+        self.variables.insert(event, name);
+    }
+
+    /// The cell at an address: `x`, `buffer[3]`, `heap(T1.2)+8`.
+    pub fn location(&self, address: u64, size: u8) -> String {
+        let variable =
+            layout::allocation(address).and_then(|event| Some((event, self.variables.get(&event)?)));
+        let Some((event, name)) = variable else {
+            return readable(&self.program.name_of(address, size));
+        };
+        let alone = self.variables.values().filter(|other| *other == name).count() == 1;
+        let name = if alone { (*name).to_string() } else { format!("{name}({event})") };
+        match layout::offset(address).saturating_sub(layout::FIRST_OFFSET) {
+            0 => name,
+            offset => format!("{name}+{offset}"),
+        }
+    }
+
+    /// A value: small negative numbers as such, addresses of objects and functions by name.
+    pub fn value(&self, value: Value, size: u8) -> String {
+        let plain = number(value, size);
+        if size < 8 || value < 1 << 32 || self.program.image.is_none() {
+            return plain;
+        }
+        if let Some(function) = layout::function_at(value) {
+            let function = self.program.functions.get(function.0 as usize);
+            return function.map_or(plain, |function| format!("&{}", demangled(&function.name)));
+        }
+        match Region::of(value) {
+            Some(Region::Heap | Region::Zeroed | Region::Stack) => format!("&{}", self.location(value, 1)),
+            Some(Region::Global | Region::Constant) if self.program.global_at(value).is_some() => {
+                format!("&{}", self.location(value, 1))
+            }
+            _ => plain,
+        }
+    }
+}
+
+/// A function as its author calls it.
+pub fn demangled(name: &str) -> String {
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let symbol = name.starts_with("_Z").then(|| cpp_demangle::Symbol::new(name).ok()).flatten();
+    symbol.and_then(|symbol| symbol.demangle(&options).ok()).unwrap_or_else(|| name.to_string())
+}
+
+/// A value as people write it, without knowing what it stands for.
+pub fn number(value: Value, size: u8) -> String {
+    let signed = porf_ir::Width::of_bytes(size).signed(value);
+    if (-65536..0).contains(&signed) {
+        signed.to_string()
+    } else if value >= 1 << 32 {
+        format!("{value:#x}")
+    } else {
+        value.to_string()
+    }
+}
+
+/// The innermost call in the user's own code; in a library, if there is none; `None` if no call has a
+/// source line.
+pub fn place(stack: &[StackFrame]) -> Option<&StackFrame> {
+    let known = |frame: &&StackFrame| frame.location.line > 0;
+    let own = stack.iter().filter(known).find(|frame| !is_library(frame));
+    own.or_else(|| stack.iter().find(known))
+}
+
+/// Whether a call is in code that the user did not write: without a source line, or in a header of
+/// the system or the compiler.
+pub fn is_library(frame: &StackFrame) -> bool {
+    let file = frame.location.file.as_str();
+    frame.location.line == 0
+        || ["/usr/include/", "/usr/lib/", "/usr/bin/"].iter().any(|start| file.starts_with(start))
+        || ["/include/c++/", "/lib/clang/"].iter().any(|part| file.contains(part))
+}
+
+/// The name of a global with an index or offset behind it.
+fn readable(name: &str) -> String {
+    let end = name.find(['[', '+']).unwrap_or(name.len());
+    format!("{}{}", demangled(&name[..end]), &name[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use porf_verdict::SourceLocation;
+
+    #[test]
+    fn names_of_cpp_are_readable() {
+        assert_eq!(demangled("_ZN5queue4pushEi"), "queue::push");
+        assert_eq!(demangled("main"), "main");
+        assert_eq!(readable("_ZN5queue5slotsE[3]"), "queue::slots[3]");
+    }
+
+    #[test]
+    fn own_code_comes_before_the_library() {
+        let frame = |file: &str, line| StackFrame {
+            function: String::new(),
+            location: SourceLocation { file: file.to_string(), line, column: 1 },
+        };
+        let stack =
+            [frame("", 0), frame("/usr/include/c++/12/atomic", 7), frame("a.cpp", 3), frame("b.cpp", 9)];
+        assert_eq!(place(&stack), Some(&stack[2]));
+        assert_eq!(place(&stack[..2]), Some(&stack[1]));
+        assert_eq!(place(&stack[..1]), None);
+    }
+}

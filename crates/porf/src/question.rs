@@ -1,0 +1,65 @@
+//! The condition of a litmus test, asked of executions one at a time.
+
+use porf_event::ThreadId;
+use porf_explore::Execution;
+use porf_frontend_litmus::{Condition, LitmusTest, Observable, Quantifier};
+
+/// The condition of a litmus test.
+#[derive(Clone, Debug)]
+pub struct Question(LitmusTest);
+
+/// What one execution says to the condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Says {
+    Nothing,
+    /// The outcome that `exists` asks for.
+    Found,
+    /// A final state that `forall` or `~exists` rules out.
+    Contradicts,
+}
+
+/// What an observable is at the end of an execution.
+pub(crate) fn observe(execution: &Execution<'_, '_>, observable: &Observable) -> u64 {
+    match observable {
+        Observable::Register { thread, reg, .. } => execution.state(ThreadId(*thread as u16)).register(*reg),
+        Observable::Location { address, size, .. } => execution.memory(*address, *size),
+    }
+}
+
+impl Question {
+    /// The question that a test asks.
+    pub fn of(test: LitmusTest) -> Question {
+        Question(test)
+    }
+
+    /// The test that asks it.
+    pub fn test(&self) -> &LitmusTest {
+        &self.0
+    }
+
+    /// Whether some execution must be found.
+    pub(crate) fn asks_for_one(&self) -> bool {
+        self.0.condition.quantifier == Quantifier::Exists
+    }
+
+    pub(crate) fn ask(&self, execution: &Execution<'_, '_>) -> Says {
+        let mut value = |observable: &Observable| observe(execution, observable);
+        if self.0.filter.as_ref().is_some_and(|filter| !filter.holds(&mut value)) {
+            return Says::Nothing;
+        }
+        let Condition { quantifier, prop } = &self.0.condition;
+        match (quantifier, prop.holds(&mut value)) {
+            (Quantifier::Exists, true) => Says::Found,
+            (Quantifier::NotExists, true) | (Quantifier::Forall, false) => Says::Contradicts,
+            _ => Says::Nothing,
+        }
+    }
+
+    pub(crate) fn contradiction(&self) -> &'static str {
+        match self.0.condition.quantifier {
+            Quantifier::Forall => "a final state for which the proposition of `forall` does not hold",
+            Quantifier::NotExists => "a final state that the test says cannot be (`~exists`)",
+            Quantifier::Exists => "no execution ends in a state that the test asks for (`exists`)",
+        }
+    }
+}

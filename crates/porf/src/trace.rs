@@ -1,0 +1,303 @@
+//! An execution as the user's program sees it: each event with its source line and call stack.
+//!
+//! Threads run again with the answers that the graph gave them, so that nothing has to be recorded
+//! while exploring.
+
+use crate::names::{self, Names, demangled};
+use porf_event::{EventId, Label, ThreadId, Value};
+use porf_graph::{Ev, ExecutionGraph};
+use porf_interp::{Interpreter, Step};
+use porf_ir::{FunctionId, Program, Span};
+use porf_verdict::SourceLocation;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+/// Events of an execution in an order that explains them, and their threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The threads that do something in it.
+    pub threads: Vec<TraceThread>,
+    /// The events.
+    pub events: Vec<TraceEvent>,
+}
+
+/// A thread of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceThread {
+    /// Its number.
+    pub id: ThreadId,
+    /// What it runs.
+    pub name: String,
+}
+
+/// An event of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceEvent {
+    /// Its thread and its place there.
+    pub id: EventId,
+    /// What it is.
+    pub label: Label,
+    /// The name of the location, where there is one.
+    pub location: String,
+    /// The value read or written, in words where it is an address.
+    pub value: String,
+    /// Of a read: the write that it reads from.
+    pub rf: Option<EventId>,
+    /// What the thread was told: the value read, the choice made, the thread started.
+    pub answer: Value,
+    /// Where it happens, innermost call first.
+    pub stack: Vec<StackFrame>,
+}
+
+/// A call on the way to an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackFrame {
+    /// The function, by the name that its author gave it.
+    pub function: String,
+    /// Where it is at.
+    pub location: SourceLocation,
+}
+
+impl Trace {
+    /// The events that `wanted` are made from: what comes before them in porf, and they themselves. Clocks
+    /// are not asked: not every search keeps them.
+    pub fn before<'g>(graph: &'g ExecutionGraph, wanted: &[Ev]) -> impl Fn(Ev) -> bool + use<'g> {
+        // How many events of each thread are before.
+        let mut lengths = vec![0; graph.threads().len()];
+        let mut work = wanted.to_vec();
+        while let Some(last) = work.pop() {
+            if !last.is_some() || last == Ev::INIT {
+                continue;
+            }
+            let EventId { thread, index } = graph.event(last).id;
+            let events = graph.thread(thread).events();
+            let known = std::mem::replace(&mut lengths[thread.as_usize()], index + 1);
+            if known > index {
+                lengths[thread.as_usize()] = known;
+                continue;
+            }
+            if known == 0 {
+                work.push(graph.thread(thread).creator);
+            }
+            for &event in events[known as usize..=index as usize].iter().filter(|event| event.is_some()) {
+                match graph.event(event).label {
+                    Label::Read { .. } => work.push(graph.event(event).rf),
+                    Label::Join { child } => work.extend(graph.thread_end(child)),
+                    _ => {}
+                }
+            }
+        }
+        move |event: Ev| {
+            let EventId { thread, index } = graph.event(event).id;
+            lengths.get(thread.as_usize()).is_some_and(|length| index < *length)
+        }
+    }
+
+    /// How many threads and events the trace of the wanted events has.
+    pub fn size(graph: &ExecutionGraph, keep: &dyn Fn(Ev) -> bool) -> (usize, usize) {
+        let threads = graph.threads().iter().map(|thread| {
+            thread.events().iter().take_while(|event| event.is_some() && keep(**event)).count()
+        });
+        threads.filter(|events| *events > 0).fold((0, 0), |(n, all), events| (n + 1, all + events))
+    }
+
+    /// The events of a graph that are wanted; with an event come all before it in its thread.
+    pub fn of(program: &Program, graph: &ExecutionGraph, keep: &dyn Fn(Ev) -> bool) -> Trace {
+        let interpreter = Interpreter::new(program);
+        let mut trace = Trace::default();
+        let mut found: Vec<(Ev, TraceEvent)> = Vec::new();
+        let mut names = Names::new(program);
+        for (at, thread) in graph.threads().iter().enumerate() {
+            let id = ThreadId(at as u16);
+            let Some((mut state, name)) = start(&interpreter, graph, id) else { continue };
+            let mut any = false;
+            for &event in thread.events() {
+                if !event.is_some() || !keep(event) {
+                    break;
+                }
+                let Step::Emit(_) = interpreter.run(&mut state) else { break };
+                let entry = graph.event(event);
+                let answer = answer(&entry.label);
+                if let Label::Alloc { .. } = entry.label
+                    && let Some(name) = state.variable(program)
+                {
+                    names.add_variable(entry.id, name);
+                }
+                let rf = (entry.label.is_read() && entry.rf.is_some()).then(|| graph.event(entry.rf).id);
+                let stack = stack(program, &state.stack(program));
+                let (location, value) = Default::default();
+                let label = entry.label;
+                found.push((event, TraceEvent { id: entry.id, label, location, value, rf, answer, stack }));
+                interpreter.deliver(&mut state, answer);
+                any = true;
+            }
+            if any {
+                trace.threads.push(TraceThread { id, name });
+            }
+        }
+        found.sort_by_key(|(event, _)| *event);
+        trace.events = explained(found.into_iter().map(|(_, event)| event).collect());
+        trace.events.iter_mut().for_each(|event| event.name(&names));
+        trace
+    }
+
+    /// The event with a number.
+    pub fn event(&self, id: EventId) -> Option<&TraceEvent> {
+        self.events.iter().find(|event| event.id == id)
+    }
+}
+
+impl TraceEvent {
+    /// Where it happens in the user's code.
+    pub fn source(&self) -> Option<&StackFrame> {
+        names::place(&self.stack)
+    }
+
+    /// Fills in what its location and value are called.
+    fn name(&mut self, names: &Names<'_>) {
+        match self.label {
+            Label::Read { access, value, .. } | Label::Write { access, value, .. } => {
+                self.location = names.location(access.location.0, access.size);
+                self.value = match self.stack.first() {
+                    Some(frame) if is_condition(frame) => waiters(value),
+                    _ => names.value(value, access.size),
+                };
+            }
+            Label::Alloc { location, .. } | Label::Free { location } => {
+                self.location = names.location(location.0, 1);
+            }
+            _ => {}
+        }
+    }
+
+    /// In a few words: `x = 1 rlx`, `x → 1 acq`, `lock m`.
+    pub fn describe(&self) -> String {
+        use porf_event::{LockKind, RmwKind};
+        let name = &self.location;
+        match self.label {
+            Label::Read { rmw: RmwKind::Lock(LockKind::Acquire), .. } => format!("lock {name}"),
+            Label::Write { rmw: RmwKind::Lock(LockKind::Acquire), .. } => format!("locked {name}"),
+            Label::Write { rmw: RmwKind::Lock(LockKind::Release), .. } => format!("unlock {name}"),
+            Label::Read { mode, .. } => format!("{name} → {}{}", self.value, mode_name(&mode.to_string())),
+            Label::Write { mode, .. } => format!("{name} := {}{}", self.value, mode_name(&mode.to_string())),
+            Label::Fence { mode, .. } => format!("fence {mode}"),
+            Label::Create { child } => format!("start {child}"),
+            Label::Join { child } => format!("join {child}"),
+            Label::Alloc { size, .. } => format!("allocate {size} bytes: {name}"),
+            Label::Free { .. } => format!("free {name}"),
+            Label::Choice { chosen, .. } => format!("choose {chosen}"),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Orders events, given in the order in which they were found, such that each comes after what it
+/// reads from, is started by or waits for, and threads run on for as long as they can. Where no event
+/// is free to come next, as in load buffering, the oldest does.
+fn explained(found: Vec<TraceEvent>) -> Vec<TraceEvent> {
+    let mut waiting: HashSet<EventId> = found.iter().map(|event| event.id).collect();
+    let starts = |event: &TraceEvent| match event.label {
+        Label::Create { child } => Some((child, event.id)),
+        _ => None,
+    };
+    let creator: HashMap<ThreadId, EventId> = found.iter().filter_map(starts).collect();
+    // Events of each thread with their age.
+    let mut threads: BTreeMap<ThreadId, VecDeque<(usize, TraceEvent)>> = BTreeMap::new();
+    for (age, event) in found.into_iter().enumerate() {
+        threads.entry(event.id.thread).or_default().push_back((age, event));
+    }
+    let mut order = Vec::with_capacity(waiting.len());
+    let mut current = ThreadId(0);
+    loop {
+        let free = |event: &TraceEvent| {
+            let started = creator.get(&event.id.thread).is_none_or(|creator| !waiting.contains(creator));
+            let ended = match event.label {
+                Label::Join { child } => threads.get(&child).is_none_or(VecDeque::is_empty),
+                _ => true,
+            };
+            started && ended && event.rf.is_none_or(|source| !waiting.contains(&source))
+        };
+        let next = threads
+            .iter()
+            .filter_map(|(thread, events)| events.front().map(|(age, event)| (*thread, *age, event)))
+            .min_by_key(|(thread, age, event)| (!free(event), *thread != current, *age));
+        let Some((thread, _, _)) = next else { return order };
+        let Some((_, event)) = threads.get_mut(&thread).and_then(VecDeque::pop_front) else { return order };
+        waiting.remove(&event.id);
+        current = thread;
+        order.push(event);
+    }
+}
+
+/// Calls with names and source lines.
+pub fn stack(program: &Program, frames: &[(FunctionId, Span)]) -> Vec<StackFrame> {
+    frames
+        .iter()
+        .map(|(function, span)| StackFrame {
+            function: demangled(&program.function(*function).name),
+            location: SourceLocation {
+                file: program.file(*function).to_string(),
+                line: span.line,
+                column: span.column,
+            },
+        })
+        .collect()
+}
+
+/// Whether it is one of our own routines for condition variables.
+fn is_condition(frame: &StackFrame) -> bool {
+    frame.location.line == 0
+        && matches!(frame.function.as_str(), "cond_wait" | "cond_signal" | "cond_broadcast")
+}
+
+/// The contents of a condition variable: who waits in the low half, who of them is woken in the high one.
+fn waiters(value: Value) -> String {
+    let threads = |set: u64| -> String {
+        (0..32).filter(|bit| set >> bit & 1 != 0).map(|bit| format!(" T{bit}")).collect()
+    };
+    let (waiting, woken) = (threads(value), threads(value >> 32));
+    match (waiting.as_str(), woken.as_str()) {
+        ("", _) => "nobody waits".to_string(),
+        (_, "") => format!("waiting:{waiting}"),
+        _ => format!("waiting:{waiting}, woken:{woken}"),
+    }
+}
+
+fn mode_name(mode: &str) -> String {
+    if mode == "na" { String::new() } else { format!(" {mode}") }
+}
+
+fn answer(label: &Label) -> Value {
+    match label {
+        Label::Read { value, .. } => *value,
+        Label::Choice { chosen, .. } => (*chosen).into(),
+        Label::Create { child } => child.0.into(),
+        _ => 0,
+    }
+}
+
+/// The state in which a thread begins, and the name of what it runs.
+fn start(
+    interpreter: &Interpreter<'_>,
+    graph: &ExecutionGraph,
+    thread: ThreadId,
+) -> Option<(porf_interp::ThreadState, String)> {
+    let program = interpreter.program();
+    if let Some(entry) = program.threads.get(thread.as_usize()) {
+        return Some((interpreter.start(thread), entry.name.clone()));
+    }
+    let creator = graph.thread(thread).creator;
+    if !creator.is_some() {
+        return None;
+    }
+    // The creator's state just before it started the thread: run it again up to there.
+    let id = graph.event(creator).id;
+    let (mut state, _) = start(interpreter, graph, id.thread)?;
+    for &event in &graph.thread(id.thread).events()[..id.index as usize] {
+        interpreter.run(&mut state);
+        interpreter.deliver(&mut state, answer(&graph.event(event).label));
+    }
+    interpreter.run(&mut state);
+    let (function, argument) = interpreter.created(&state)?;
+    let name = demangled(&program.function(function).name);
+    Some((interpreter.start_function(thread, function, argument), name))
+}

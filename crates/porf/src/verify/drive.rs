@@ -1,0 +1,152 @@
+//! Long searches: several workers, checkpoints, progress.
+//!
+//! The search runs in slices. At the end of one every worker stops after its current execution and
+//! hands back what it has left to do; that is written to the checkpoint and searched next.
+
+use super::checkpoint::Saved;
+use super::findings::Findings;
+use super::{Estimate, Request, estimate_compiled};
+use crate::Error;
+use porf_explore::{Equivalence, Rest, Statistics, Visit, again, explore_parallel};
+use porf_ir::Program;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Is told how far a search is.
+pub trait Progress: Sync {
+    /// The search begins; about so many executions are to be expected.
+    fn begin(&self, expected: Option<Estimate>);
+    /// So many more complete executions.
+    fn executed(&self, executions: u64);
+    /// The search is over.
+    fn end(&self);
+}
+
+/// Executions between two looks at the shared state.
+const BATCH: u64 = 64;
+/// Descents for the estimate that progress is measured by.
+const SAMPLES: u32 = 500;
+
+/// Runs the search to its end, its budget or its first violation; all counts, also those of earlier
+/// runs that a checkpoint speaks of.
+pub(super) fn drive(
+    program: &Program,
+    request: &Request<'_>,
+    equivalence: Equivalence,
+    findings: &mut Findings<'_>,
+) -> Result<Statistics, Error> {
+    let mut total = Statistics::default();
+    let mut from = None;
+    let fingerprint = Saved::fingerprint(program, request, equivalence);
+    if let Some(checkpoint) = request.checkpoint
+        && checkpoint.path.exists()
+    {
+        let saved = Saved::read(checkpoint.path, fingerprint)?;
+        total = saved.statistics();
+        from = Some(resume(program, request, equivalence, saved, findings)?);
+    }
+    if let Some(progress) = request.progress {
+        progress.begin(estimate_compiled(program, request, equivalence, SAMPLES).ok());
+    }
+    loop {
+        // The search for load buffering begins anew after every slice: when nothing else is left it is not cut.
+        let only_cycles = from.as_ref().is_some_and(|rest: &Rest| rest.tasks.is_empty());
+        let slice = match request.checkpoint {
+            Some(checkpoint) if !only_cycles => checkpoint.interval,
+            _ => Duration::from_secs(if only_cycles { 1 << 30 } else { 3600 }),
+        };
+        let begun = findings.begun;
+        let (statistics, rest) = run_slice(program, request, equivalence, findings, from.take(), slice)?;
+        if findings.begun != begun {
+            // What was counted before the search began anew does not count.
+            total = Statistics::default();
+        }
+        total.add(&statistics);
+        if let Some(checkpoint) = request.checkpoint {
+            if rest.is_empty() {
+                let _ = std::fs::remove_file(checkpoint.path);
+            } else {
+                Saved::new(fingerprint, &total, &findings.seen, &rest).write(checkpoint.path)?;
+            }
+        }
+        if findings.is_over() || rest.is_empty() {
+            if let Some(progress) = request.progress {
+                progress.end();
+            }
+            return Ok(total);
+        }
+        from = Some(rest);
+    }
+}
+
+/// Takes over what an earlier run found.
+fn resume(
+    program: &Program,
+    request: &Request<'_>,
+    equivalence: Equivalence,
+    saved: Saved,
+    findings: &mut Findings<'_>,
+) -> Result<Rest, Error> {
+    findings.seen.bounded |= saved.bounded;
+    findings.seen.answered |= saved.answered;
+    if let Some(task) = &saved.violation {
+        // It was counted when it was found.
+        let executions = findings.seen.executions;
+        let mut visitor = |visit: Visit<'_, '_>| {
+            let _ = findings.visit(visit);
+            ControlFlow::Continue(())
+        };
+        let options = request.options();
+        again(program, request.model, equivalence, &options, (task, &saved.rest), &mut visitor)
+            .map_err(Error::Explore)?;
+        findings.seen.executions = executions;
+        findings.seen.after = saved.after;
+    }
+    Ok(saved.rest)
+}
+
+fn run_slice(
+    program: &Program,
+    request: &Request<'_>,
+    equivalence: Equivalence,
+    findings: &mut Findings<'_>,
+    from: Option<Rest>,
+    slice: Duration,
+) -> Result<(Statistics, Rest), Error> {
+    // A budget in executions is kept to the letter; some questions are asked of every execution.
+    let batch = if findings.looks_at_all() { 1 } else { BATCH };
+    let end = Instant::now() + slice;
+    let shared = Mutex::new(findings);
+    let visitor = || {
+        let mut pending = 0;
+        let shared = &shared;
+        move |visit: Visit<'_, '_>| {
+            match visit {
+                Visit::Complete(_) if batch > 1 => {
+                    pending += 1;
+                    if pending < batch {
+                        return ControlFlow::Continue(());
+                    }
+                    if let Some(progress) = request.progress {
+                        progress.executed(pending);
+                    }
+                    lock(shared).count(std::mem::take(&mut pending))?;
+                }
+                Visit::Anew => {
+                    pending = 0;
+                    lock(shared).visit(visit)?;
+                }
+                _ => lock(shared).visit(visit)?,
+            }
+            if Instant::now() >= end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    };
+    let visitors = (0..request.jobs.max(1)).map(|_| visitor()).collect();
+    explore_parallel(program, request.model, equivalence, &request.options(), visitors, from)
+        .map_err(Error::Explore)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,214 @@
+//! Every execution of a program, and what goes wrong in one.
+
+mod against;
+mod budget;
+mod checkpoint;
+mod drive;
+mod findings;
+
+pub use against::{Difference, against};
+pub use budget::Budget;
+pub use drive::Progress;
+
+use crate::answer::{Answer, Seconds};
+use crate::input::Input;
+use crate::{Error, mapping, usage};
+use budget::Watch;
+use findings::{Findings, Seen};
+use porf_explore::{Error as ExploreError, Schedule, Statistics, Visit, explore};
+use porf_ir::Program;
+use porf_model::{Equivalence, Model};
+use porf_verdict::{Coverage, Limit, Verdict};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// What to look for, and how.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The memory model.
+    pub model: Model,
+    /// When two executions count as the same.
+    pub equivalence: Equivalence,
+    /// Give up on executions in which a loop runs more often than this.
+    pub unroll: Option<u32>,
+    /// How many workers search at the same time.
+    pub jobs: usize,
+    /// How much work is allowed.
+    pub budget: Budget,
+    /// Where to keep what is left to do.
+    pub checkpoint: Option<Checkpoint<'a>>,
+    /// Go on after the first violation and report the smallest.
+    pub all: bool,
+    /// Whether memory that is never freed is a violation.
+    pub leaks: bool,
+    /// Which thread moves first where several can.
+    pub schedule: Schedule,
+    /// Up to rf with seq_cst: how hard to look for an order of the writes.
+    pub branches: Option<u32>,
+    /// Set by the user to stop the search.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// Who is told how far the search is.
+    pub progress: Option<&'a dyn Progress>,
+}
+
+/// A file that holds what is left to do, so that a search that was broken off goes on from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Checkpoint<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// How long the search runs between two writes.
+    pub interval: Duration,
+}
+
+/// About how many executions a program has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Complete or blocked executions.
+    pub executions: f64,
+    /// The standard error of that number.
+    pub standard_error: f64,
+}
+
+impl Request<'_> {
+    /// Every execution under a model, without limits, by one worker.
+    pub fn new(model: Model) -> Self {
+        Request {
+            model,
+            equivalence: Equivalence::Mo,
+            unroll: None,
+            jobs: 1,
+            budget: Budget::default(),
+            checkpoint: None,
+            all: false,
+            leaks: false,
+            schedule: Schedule::default(),
+            branches: None,
+            interrupt: None,
+            progress: None,
+        }
+    }
+
+    fn options(&self) -> porf_explore::Options {
+        porf_explore::Options {
+            unroll: self.unroll,
+            schedule: self.schedule,
+            branches: self.branches,
+            ..Default::default()
+        }
+    }
+}
+
+/// Explores every execution of a program under a model, and says whether one of them goes wrong.
+pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
+    let program = compiled(input, request.model)?;
+    let watch = Watch::start(request.budget, request.interrupt);
+    let mut findings = Findings::new(input.question.as_ref(), request, watch);
+    let mut equivalence = request.equivalence;
+    let mut warnings = Vec::new();
+    let (start, cpu) = (Instant::now(), usage::cpu_time());
+    let statistics = loop {
+        match search(&program, request, equivalence, &mut findings) {
+            Err(Error::Explore(ExploreError::Undecided)) => {
+                warnings.push(format!("{}: searching up to mo instead", ExploreError::Undecided));
+                equivalence = Equivalence::Mo;
+                findings.seen = Seen::default();
+                // What was begun in another way is of no use.
+                if let Some(checkpoint) = request.checkpoint {
+                    let _ = std::fs::remove_file(checkpoint.path);
+                }
+            }
+            result => break result?,
+        }
+    };
+    let seconds = Seconds {
+        frontend: 0.0,
+        explore: start.elapsed().as_secs_f64(),
+        cpu: (usage::cpu_time() - cpu).as_secs_f64(),
+    };
+    findings.end();
+    let Findings { seen, stopped, unsupported, .. } = findings;
+    if let (None, Some(message)) = (&seen.found, unsupported) {
+        return Err(Error::Unsupported(message));
+    }
+    let verdict = match (&seen.found, stopped) {
+        (Some(found), _) => Verdict::Violated(Box::new(found.violation.clone())),
+        (None, Some(limit)) => Verdict::Inconclusive(limit),
+        (None, None) => Verdict::Safe(match request.unroll {
+            Some(unroll) if seen.bounded => Coverage::Bounded { unroll },
+            _ => Coverage::Exhaustive,
+        }),
+    };
+    Ok(Answer {
+        origin: input.origin.clone(),
+        cuts: seen.cuts,
+        model: request.model,
+        equivalence,
+        verdict,
+        executions: statistics.executions,
+        blocked: statistics.blocked,
+        events: statistics.events,
+        seconds,
+        peak_bytes: usage::peak_bytes(),
+        violation: seen.found.and_then(|found| found.shown),
+        warnings,
+    })
+}
+
+/// The program that a search under a model runs.
+fn compiled(input: &Input, model: Model) -> Result<Program, Error> {
+    if let Some(question) = &input.question {
+        mapping::reading(question.test(), model)?;
+    }
+    mapping::compile(input.program.clone(), model)
+}
+
+/// One search; what it finds goes to `findings`.
+fn search(
+    program: &Program,
+    request: &Request<'_>,
+    equivalence: Equivalence,
+    findings: &mut Findings<'_>,
+) -> Result<Statistics, Error> {
+    let alone = request.jobs <= 1 && request.checkpoint.is_none() && request.progress.is_none();
+    let explored = if alone {
+        let mut visitor = |visit: Visit<'_, '_>| findings.visit(visit);
+        explore(program, request.model, equivalence, &request.options(), &mut visitor).map_err(Error::Explore)
+    } else {
+        drive::drive(program, request, equivalence, findings)
+    };
+    let so_far = |findings: &Findings<'_>| Statistics {
+        executions: findings.seen.executions,
+        ..Statistics::default()
+    };
+    match explored {
+        Err(Error::Explore(ExploreError::Limit(message))) => {
+            findings.stopped = Some(Limit::Other(message));
+            Ok(so_far(findings))
+        }
+        // What was found before the search came to something that it cannot do stays found.
+        Err(Error::Explore(ExploreError::Unsupported(_))) if findings.seen.found.is_some() => {
+            Ok(so_far(findings))
+        }
+        explored => explored,
+    }
+}
+
+/// How many executions to expect.
+pub fn estimate(input: &Input, request: &Request<'_>, samples: u32) -> Result<Estimate, Error> {
+    let program = compiled(input, request.model)?;
+    estimate_compiled(&program, request, request.equivalence, samples)
+}
+
+fn estimate_compiled(
+    program: &Program,
+    request: &Request<'_>,
+    equivalence: Equivalence,
+    samples: u32,
+) -> Result<Estimate, Error> {
+    let options = porf_explore::Options { unroll: request.unroll, ..Default::default() };
+    let (executions, standard_error) =
+        porf_explore::estimate(program, request.model, equivalence, &options, samples)
+            .map_err(Error::Explore)?;
+    Ok(Estimate { executions, standard_error })
+}

@@ -1,0 +1,40 @@
+//! What `porf replay` shows of an execution: a line for each step, or JSON.
+
+use crate::verify::Witness;
+use porf::Replayed;
+use porf::trace::StackFrame;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// A line for each event, for what goes wrong, and for the violation.
+pub fn text(witness: &Witness, replayed: &Replayed) -> String {
+    let mut out = String::new();
+    for (event, place) in events(witness).zip(&replayed.places) {
+        let id = event["id"].as_str().unwrap_or_default();
+        let place =
+            place.as_ref().map_or(String::new(), |frame| format!("{} {}", frame.location, frame.function));
+        let from = event["rf"].as_str().map_or(String::new(), |rf| format!(" ← {rf}"));
+        let _ = writeln!(out, "{id:8} {place:40} {}{from}", event["text"].as_str().unwrap_or_default());
+    }
+    for (thread, place, message) in &replayed.faults {
+        let place = place.as_ref().map_or(String::new(), |frame: &StackFrame| frame.location.to_string());
+        let _ = writeln!(out, "{thread:8} {place:40} {message}");
+    }
+    let message = witness.json["violation"]["message"].as_str().unwrap_or_default();
+    let _ = writeln!(out, "violation: {message}");
+    out
+}
+
+/// The same as an array of objects.
+pub fn json(witness: &Witness, replayed: &Replayed) -> Value {
+    let fault = |(thread, _, message): &(porf_event::ThreadId, Option<StackFrame>, String)| json!({ "thread": thread.to_string(), "message": message });
+    events(witness)
+        .cloned()
+        .chain(replayed.faults.iter().map(fault))
+        .chain([witness.json["violation"].clone()])
+        .collect()
+}
+
+fn events(witness: &Witness) -> impl Iterator<Item = &Value> {
+    witness.json["execution"]["events"].as_array().into_iter().flatten()
+}

@@ -1,0 +1,80 @@
+//! Witness files: what to run and what to answer, for `porf replay`.
+
+use super::json::{trace, violation_json};
+use porf::{Answer, Expected, Model, Origin};
+use porf_event::{EventId, ThreadId};
+use porf_ir::Split;
+use porf_verdict::Verdict;
+use serde_json::{Value, json};
+
+/// The file for a violation that an execution shows.
+pub fn witness(answer: &Answer) -> Option<Value> {
+    let Verdict::Violated(violation) = &answer.verdict else { return None };
+    let shown = answer.violation.as_ref()?;
+    let Origin { files, flags, entry, spurious } = &answer.origin;
+    Some(json!({
+        "schema": 1,
+        "kind": "witness",
+        "files": files,
+        "flags": flags,
+        "cuts": answer.cuts,
+        "entry": entry,
+        "spurious": spurious,
+        "model": answer.model.name(),
+        "violation": violation_json(violation),
+        "execution": trace(&shown.trace),
+    }))
+}
+
+/// What a witness file says.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    /// The program.
+    pub origin: Origin,
+    /// How its accesses were cut.
+    pub cuts: Vec<Vec<Split>>,
+    /// The memory model.
+    pub model: Model,
+    /// The events of the execution.
+    pub events: Vec<Expected>,
+    /// The file itself, for what is only shown.
+    pub json: Value,
+}
+
+impl Witness {
+    /// Reads a witness of `porf verify`.
+    pub fn read(json: Value) -> Result<Witness, String> {
+        let list = |name: &str| -> Vec<String> {
+            let items = json[name].as_array().into_iter().flatten();
+            items.filter_map(|item| item.as_str().map(str::to_string)).collect()
+        };
+        let origin = Origin {
+            files: list("files"),
+            flags: list("flags"),
+            entry: json["entry"].as_str().unwrap_or("main").to_string(),
+            spurious: json["spurious"] == true,
+        };
+        let events = json["execution"]["events"].as_array().into_iter().flatten();
+        let events = events.map(|event| {
+            let id = event["id"].as_str().unwrap_or_default();
+            Ok(Expected {
+                id: event_id(id).ok_or_else(|| format!("no event {id}"))?,
+                label: event["label"].as_str().unwrap_or_default().to_string(),
+                answer: event["answer"].as_u64().unwrap_or(0),
+            })
+        });
+        Ok(Witness {
+            origin,
+            cuts: serde_json::from_value(json["cuts"].clone()).unwrap_or_default(),
+            model: json["model"].as_str().unwrap_or_default().parse()?,
+            events: events.collect::<Result<_, String>>()?,
+            json,
+        })
+    }
+}
+
+/// `T1.3`.
+fn event_id(text: &str) -> Option<EventId> {
+    let (thread, index) = text.strip_prefix('T')?.split_once('.')?;
+    Some(EventId { thread: ThreadId(thread.parse().ok()?), index: index.parse().ok()? })
+}
