@@ -95,12 +95,12 @@ pub struct Answer {
     pub spurious: Option<Vec<(usize, Vec<u8>)>>,
 }
 
-/// Steps of work in one turn of a search. Bold guesses have two shares: where the exact search is not done soon, they
-/// are what most often ends.
-const SHARE: u64 = 500_000;
+/// Steps of work in one turn of a search. Where the exact search is not done soon, guesses are what most often ends.
+const EXACT_SHARE: u64 = 250_000;
+const GUESS_SHARE: u64 = 1_000_000;
 /// When the searches that guess begin: most of what the exact search can prove it has proved by then.
 const GUESSES_BEGIN: u64 = 1_000_000;
-const CAREFUL_BEGINS: u64 = 8_000_000;
+const CAREFUL_BEGINS: u64 = 3_000_000;
 const MORE_BEGINS: u64 = 300_000_000;
 const MAX_RESTARTS: usize = 60;
 /// States behind candidates, when few were not enough or `brab` asks for an instance.
@@ -187,16 +187,16 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let more = Options { small: (small.0, MORE_STATES), max_restarts: usize::MAX, ..bold };
     let mut plan: Plan<'a> = Vec::new();
     if request.approximation != Approximation::Always {
-        plan.push((exact, 0, SHARE));
+        plan.push((exact, 0, EXACT_SHARE));
         let issue = Options { order: Order::Issue, ..exact };
-        plan.extend((both && !request.certifiable).then_some((issue, 0, SHARE)));
+        plan.extend((both && !request.certifiable).then_some((issue, 0, EXACT_SHARE)));
     }
     if request.approximation != Approximation::Never {
         let early = plan.is_empty();
         let begin = |work: u64| if early { work - GUESSES_BEGIN } else { work };
-        plan.push((bold, begin(GUESSES_BEGIN), 2 * SHARE));
-        plan.push((careful, begin(CAREFUL_BEGINS), SHARE));
-        plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), SHARE)));
+        plan.push((bold, begin(GUESSES_BEGIN), GUESS_SHARE));
+        plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
+        plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), GUESS_SHARE)));
     }
     plan
 }
