@@ -95,12 +95,13 @@ pub struct Answer {
     pub spurious: Option<Vec<(usize, Vec<u8>)>>,
 }
 
-/// Steps of work in one turn of a search.
-const SHARE: u64 = 500_000;
+/// Steps of work in one turn of a search. Where the exact search is not done soon, guesses are what most often ends.
+const EXACT_SHARE: u64 = 250_000;
+const GUESS_SHARE: u64 = 1_000_000;
 /// When the searches that guess begin: most of what the exact search can prove it has proved by then.
-const GUESSES_BEGIN: u64 = 2_000_000;
-const CAREFUL_BEGINS: u64 = 8_000_000;
-const MORE_BEGINS: u64 = 100_000_000;
+const GUESSES_BEGIN: u64 = 1_000_000;
+const CAREFUL_BEGINS: u64 = 3_000_000;
+const MORE_BEGINS: u64 = 300_000_000;
 const MAX_RESTARTS: usize = 60;
 /// States behind candidates, when few were not enough or `brab` asks for an instance.
 const MORE_STATES: usize = 300_000;
@@ -162,8 +163,8 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
     Ok(answer)
 }
 
-/// A way to search, and when it begins.
-type Plan<'a> = Vec<(Options<'a>, u64)>;
+/// Ways to search: when each begins, and its share of the work.
+type Plan<'a> = Vec<(Options<'a>, u64, u64)>;
 
 fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let exact = Options {
@@ -186,15 +187,16 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let more = Options { small: (small.0, MORE_STATES), max_restarts: usize::MAX, ..bold };
     let mut plan: Plan<'a> = Vec::new();
     if request.approximation != Approximation::Always {
-        plan.push((exact, 0));
-        plan.extend((both && !request.certifiable).then_some((Options { order: Order::Issue, ..exact }, 0)));
+        plan.push((exact, 0, EXACT_SHARE));
+        let issue = Options { order: Order::Issue, ..exact };
+        plan.extend((both && !request.certifiable).then_some((issue, 0, EXACT_SHARE)));
     }
     if request.approximation != Approximation::Never {
         let early = plan.is_empty();
         let begin = |work: u64| if early { work - GUESSES_BEGIN } else { work };
-        plan.push((bold, begin(GUESSES_BEGIN)));
-        plan.push((careful, begin(CAREFUL_BEGINS)));
-        plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS))));
+        plan.push((bold, begin(GUESSES_BEGIN), GUESS_SHARE));
+        plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
+        plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), GUESS_SHARE)));
     }
     plan
 }
@@ -212,13 +214,13 @@ struct Found<'a> {
 impl Found<'_> {
     /// Runs all searches in turns. Returns the limits that ended them.
     fn run(&mut self, plan: &Plan<'_>, max_work: u64, answer: &mut Answer) -> Result<Vec<Limit>, Diagnostic> {
-        let shares: Vec<(u64, u64)> = plan.iter().map(|(_, begins)| (*begins, SHARE)).collect();
+        let shares: Vec<(u64, u64)> = plan.iter().map(|(_, begins, share)| (*begins, *share)).collect();
         let turns = Turns::new(&shares, max_work);
         let system = self.system;
         let found = Mutex::new(self);
         let results: Vec<Result<Search, Diagnostic>> = std::thread::scope(|scope| {
             let searches: Vec<_> = (plan.iter().enumerate())
-                .map(|(number, (options, _))| {
+                .map(|(number, (options, ..))| {
                     let (turns, found) = (&turns, &found);
                     scope.spawn(move || {
                         let mut judge = |outcome: &Outcome| match found.lock() {

@@ -124,7 +124,15 @@ pub fn search_among(
 ) -> Result<Search, Diagnostic> {
     let compiled = compile(system, options.memory, options.order)?;
     let work = Work::new(options.max_work, options.max_time, options.interrupt).among(turns);
-    let search = attempts(&compiled, options, &work);
+    // Another search may have answered before this one had a turn.
+    let search = match work.stopped() {
+        Some(limit) => Search {
+            outcome: Outcome::Unknown(limit),
+            order: compiled.order,
+            statistics: Statistics::default(),
+        },
+        None => attempts(&compiled, options, &work),
+    };
     work.end(judge(&search.outcome));
     Ok(search)
 }
