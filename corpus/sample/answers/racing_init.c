@@ -12,7 +12,6 @@ int main(void) {
     pthread_t thread;
     pthread_create(&thread, 0, initialise, 0);
     pthread_mutex_lock(&lock);
-    pthread_mutex_unlock(&lock);
     pthread_join(thread, 0);
     return 0;
 }

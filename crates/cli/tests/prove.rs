@@ -59,7 +59,7 @@ fn an_interrupted_search_says_so() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("porf starts");
-    std::thread::sleep(Duration::from_secs(2));
+    std::thread::sleep(Duration::from_millis(300));
     // SAFETY: a signal to the child of this test, which has not been waited for.
     assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
     let output = child.wait_with_output().expect("porf ends");

@@ -132,6 +132,8 @@ pub enum BlockReason {
     Lock,
     /// A loop ran more often than the bound allows.
     Bound,
+    /// The thread ended the process. It is not the first one, which would be gone.
+    Exit,
     /// A violation was found here.
     Fault,
 }

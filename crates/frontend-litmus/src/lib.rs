@@ -190,9 +190,10 @@ impl LitmusTest {
             "atomic_read",
             "atomic_set",
         ];
+        let code = &self.text[self.code.clone()];
         self.dialect == Dialect::C
-            && words.iter().any(|word| self.text.contains(word))
-            && !self.text.contains("memory_order")
+            && words.iter().any(|word| code.contains(word))
+            && !code.contains("memory_order")
     }
 }
 

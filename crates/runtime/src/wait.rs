@@ -21,15 +21,11 @@ fn wait(condition: usize, mutex: usize, deadline: Option<u64>) -> i32 {
     if error != 0 {
         return error;
     }
-    let woken = loop {
-        let woken = wait_on(index, "for a condition", deadline);
-        // SAFETY: running.
-        let fiber = unsafe { world() }.fiber();
-        // After a signal's handler the wait goes on.
-        if fiber.interrupted == Interrupted::No || fiber.is_cancelled() {
-            break woken;
-        }
-    };
+    let woken = wait_on(index, "for a condition", deadline);
+    // A wake-up may have been meant for this thread while a signal's handler ran: it wakes for no reason then, as
+    // POSIX allows, rather than to miss it.
+    // SAFETY: running.
+    let woken = woken || unsafe { world() }.fiber().interrupted != Interrupted::No;
     let error = lock::lock(mutex, None);
     crate::thread::test_cancel();
     if error != 0 {

@@ -113,7 +113,7 @@ fn exit(tr: &mut Translator<'_>, handlers: bool) -> FunctionId {
         if let Some(end) = end {
             a.call(end, &[]);
         }
-        a.when(dst.into(), |a| a.block(BlockReason::Assume));
+        a.when(dst.into(), |a| a.block(BlockReason::Exit));
         a.b.push(Instr::ExitProcess);
         a.finish()
     })

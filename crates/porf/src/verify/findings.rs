@@ -189,6 +189,7 @@ impl<'a> Findings<'a> {
                     match execution.block(thread) {
                         Some(BlockReason::Bound) => self.seen.loops.add(execution, thread),
                         Some(BlockReason::Assume) => self.seen.assumptions.add(execution, thread),
+                        Some(BlockReason::Exit) => self.seen.ended = true,
                         _ => {}
                     }
                 }
