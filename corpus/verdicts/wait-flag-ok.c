@@ -1,16 +1,18 @@
 // expect: safe
 #include <pthread.h>
 #include <stdatomic.h>
-atomic_int flag;
+atomic_flag lock = ATOMIC_FLAG_INIT;
 static void *run(void *unused) {
-    atomic_store(&flag, 1);
-    return 0;
+    while (atomic_flag_test_and_set(&lock)) {
+    }
+    atomic_flag_clear(&lock);
+    return unused;
 }
 int main(void) {
-    pthread_t t;
-    pthread_create(&t, 0, run, 0);
-    while (!atomic_load(&flag)) {
-    }
-    pthread_join(t, 0);
+    pthread_t a, b;
+    pthread_create(&a, 0, run, 0);
+    pthread_create(&b, 0, run, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
     return 0;
 }

@@ -1,0 +1,17 @@
+// expect: safe
+// models: sc tso rc11 c20 armv8
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int lock = 1;
+static void *run(void *unused) {
+    while (atomic_exchange(&lock, 1)) {
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, run, 0);
+    atomic_store(&lock, 0);
+    pthread_join(t, 0);
+    return 0;
+}
