@@ -1,4 +1,4 @@
-// expect: memory 5
+// expect: leak 5
 // options: --leaks
 #include <stdlib.h>
 int main(void) {
