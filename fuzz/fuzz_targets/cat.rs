@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use porf_cat::{Evaluator, Model, Structure};
+use porf_cat::{CatModel, Evaluator, Structure};
 use porf_relation::{EventSet, Relation};
 
 /// An execution of one write and one read of it.
@@ -37,7 +37,7 @@ fuzz_target!(|text: &str| {
     let printed = file.to_string();
     let again = porf_cat::parse("fuzz", &printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
     assert_eq!(printed, again.to_string());
-    let Ok(model) = Model::parse("fuzz", text) else { return };
+    let Ok(model) = CatModel::parse("fuzz", text) else { return };
     let mut evaluator = Evaluator::new(&model);
     if evaluator.bind(&Tiny) == Ok(true) && evaluator.set_rf(&Relation::of(2, [(0, 1)])) == Ok(true) {
         evaluator.set_co(&Relation::empty(2));
