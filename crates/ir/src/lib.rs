@@ -16,6 +16,7 @@ mod join;
 pub mod layout;
 mod mapping;
 mod math;
+mod ordering;
 mod program;
 mod split;
 mod text;
@@ -27,6 +28,7 @@ pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width}
 pub use layout::{AllocKind, Image, Region, Single, ThreadLocal};
 pub use mapping::Unmapped;
 pub use math::{FloatOp, FloatOutcomes, IntOp, MathOp, Precision, WideOp};
+pub use ordering::{Change, MemoryOrder, Operation, Site};
 pub use porf_model::Machine;
 pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
 pub use split::Split;

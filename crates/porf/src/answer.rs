@@ -1,5 +1,6 @@
 //! What is known when a verification ends.
 
+use crate::advise::Repair;
 use crate::input::Origin;
 use crate::names;
 use crate::trace::{StackFrame, Trace};
@@ -35,6 +36,8 @@ pub struct Answer {
     pub peak_bytes: u64,
     /// How the violation comes about, if there is one that an execution shows.
     pub violation: Option<Shown>,
+    /// What stronger orderings do about the violation, if that was looked for ([`crate::repair()`]).
+    pub repair: Option<Repair>,
     /// What the user should know beside the verdict.
     pub warnings: Vec<String>,
 }

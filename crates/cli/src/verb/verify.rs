@@ -60,6 +60,9 @@ pub struct Args {
     /// What to look for (default: all of these but leaks)
     #[arg(long, value_delimiter = ',', value_name = "KIND", value_parser = kind)]
     check: Vec<ViolationKind>,
+    /// Do not look for orderings that repair a wrong program
+    #[arg(long)]
+    no_hints: bool,
     /// Look for memory that is never freed too
     #[arg(long)]
     leaks: bool,
@@ -94,6 +97,9 @@ pub struct Args {
     #[arg(last = true)]
     flags: Vec<String>,
 }
+
+/// How much is tried to find out which orderings repair a program.
+const HINTS: Budget = Budget { executions: Some(20_000), time: Some(Duration::from_secs(3)) };
 
 #[derive(Clone, Copy, ValueEnum)]
 enum EquivalenceName {
@@ -151,6 +157,11 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     }
     let mut answer = porf::verify(&input, &request)?;
     answer.seconds.frontend = frontend.as_secs_f64();
+    if !args.no_hints {
+        // A hint that cannot be found is no error.
+        let hints = Request { budget: HINTS, ..request };
+        answer.repair = porf::repair(&input, &hints, &answer).unwrap_or(None);
+    }
     answer.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     write_files(args, &answer)?;
     match options.format {
@@ -252,12 +263,12 @@ fn write_files(args: &Args, answer: &Answer) -> Result<(), Error> {
     Ok(())
 }
 
-fn read(file: &str) -> Option<String> {
+pub(super) fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok()
 }
 
 /// Columns of the terminal.
-fn width() -> usize {
+pub(super) fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     columns.unwrap_or(if std::io::stdout().is_terminal() { 100 } else { 120 })
 }

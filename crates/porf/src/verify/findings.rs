@@ -26,6 +26,8 @@ const MORE: u64 = 1000;
 pub(crate) struct Findings<'a> {
     question: Option<&'a Question>,
     all: bool,
+    /// How much is looked at after the first violation.
+    more: u64,
     checks: Checks,
     watch: Watch<'a>,
     /// What this search saw; begins anew with it.
@@ -111,6 +113,7 @@ impl<'a> Findings<'a> {
         Findings {
             question,
             all: request.all,
+            more: if request.first { 0 } else { MORE },
             checks: request.checks,
             watch,
             seen: Seen::default(),
@@ -127,7 +130,7 @@ impl<'a> Findings<'a> {
 
     /// Whether there is nothing more to look for.
     pub fn is_over(&self) -> bool {
-        self.seen.found.is_some() && !self.all && self.seen.after >= MORE
+        self.seen.found.is_some() && !self.all && self.seen.after >= self.more
             || self.stopped.is_some()
             || self.unsupported.is_some()
     }

@@ -40,6 +40,8 @@ pub struct Request<'a> {
     pub checkpoint: Option<Checkpoint<'a>>,
     /// Go on after the first violation and report the smallest.
     pub all: bool,
+    /// Stop at the first violation, whatever its size.
+    pub first: bool,
     /// The kinds of violations to look for.
     pub checks: Checks,
     /// Which thread moves first where several can.
@@ -81,6 +83,7 @@ impl Request<'_> {
             budget: Budget::default(),
             checkpoint: None,
             all: false,
+            first: false,
             checks: Checks::default(),
             schedule: Schedule::default(),
             branches: None,
@@ -159,6 +162,7 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         seconds,
         peak_bytes: usage::peak_bytes(),
         violation: seen.found.and_then(|found| found.shown),
+        repair: None,
         warnings,
     })
 }

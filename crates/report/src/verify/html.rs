@@ -2,6 +2,7 @@
 //! source, which follows the pointer. One file, nothing is loaded from elsewhere.
 
 use super::fold::{Row, fold};
+use super::hints;
 use porf::trace::TraceEvent;
 use porf::{Answer, Shown};
 use porf_event::{EventId, ThreadId};
@@ -33,6 +34,9 @@ pub fn html(answer: &Answer, read: &dyn Fn(&str) -> Option<String>) -> String {
         blocked = answer.blocked,
         events = answer.events,
     );
+    if let Some(help) = hints::help(answer) {
+        let _ = writeln!(out, "<p class=\"help\"><b>help:</b> {}</p>", escape(&help));
+    }
     if let Some(shown) = &answer.violation {
         let files = sources(shown);
         out.push_str("<div class=\"both\"><section><h2>How it happens</h2>\n");

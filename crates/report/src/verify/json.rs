@@ -1,5 +1,6 @@
 //! For programs: see docs/report-format.md.
 
+use super::hints;
 use porf::trace::{StackFrame, Trace, TraceEvent};
 use porf::{Answer, Difference, Estimate, Model, Origin, Shown};
 use porf_verdict::{Coverage, SourceLocation, Verdict, Violation, ViolationKind};
@@ -41,6 +42,9 @@ pub fn json(answer: &Answer) -> Value {
                 found["stack"] = stack(&shown.stack);
                 found["related"] = related(shown);
                 found["witness"] = trace(&shown.trace);
+            }
+            if let Some(repair) = &answer.repair {
+                found["repair"] = hints::json(repair);
             }
             object["violation"] = found;
         }

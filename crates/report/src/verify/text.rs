@@ -1,6 +1,7 @@
 //! For people: a diagnostic in the source, then the execution, one column per thread.
 
 use super::fold::{Row, fold};
+use super::hints;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use porf::names::is_library;
 use porf::trace::{StackFrame, Trace, TraceEvent};
@@ -28,7 +29,7 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
         Verdict::Violated(violation) => {
             let _ = writeln!(out, "violated under {}: {}", answer.model, violation.kind.word());
             if let Some(shown) = &answer.violation {
-                diagnostic(&mut out, violation, shown, color, width, read);
+                diagnostic(&mut out, violation, shown, hints::help(answer), color, width, read);
                 let _ = writeln!(out, "how it happens:\n");
                 columns(&mut out, &shown.trace, &shown.marked, width);
                 out.push('\n');
@@ -87,12 +88,13 @@ fn diagnostic(
     out: &mut String,
     violation: &Violation,
     shown: &Shown,
+    help: Option<String>,
     color: bool,
     width: usize,
     read: &dyn Fn(&str) -> Option<String>,
 ) {
-    let main = Located::new(violation.message.clone(), "here", &shown.stack, &[], read);
-    let mut all = vec![main];
+    let main = Located::new(violation.message.clone(), "here", &shown.stack, read);
+    let mut all = vec![Located { help, ..main }];
     for Related { message, stack } in &shown.related {
         let (Some(here), Some(there)) = (shown.source(), source(stack)) else { continue };
         // In the same file it is a second label of the same snippet.
@@ -102,7 +104,7 @@ fn diagnostic(
                 all[0].labels.push(LabeledSpan::new_with_span(Some(message.clone()), span));
             }
         } else {
-            all.push(Located::new(message.clone(), "here", stack, &[], read));
+            all.push(Located::new(message.clone(), "here", stack, read));
         }
     }
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
@@ -199,6 +201,7 @@ struct Located {
     labels: Vec<LabeledSpan>,
     text: Option<String>,
     source: Option<NamedSource<String>>,
+    help: Option<String>,
 }
 
 impl Located {
@@ -206,7 +209,6 @@ impl Located {
         message: String,
         label: &str,
         stack: &[StackFrame],
-        _others: &[Related],
         read: &dyn Fn(&str) -> Option<String>,
     ) -> Located {
         let frame = source(stack);
@@ -225,7 +227,7 @@ impl Located {
             (Some(frame), None) => format!("{message} ({})", frame.location),
             _ => message,
         };
-        Located { message, labels, text, source }
+        Located { message, labels, text, source, help: None }
     }
 }
 
@@ -244,6 +246,10 @@ impl Diagnostic for Located {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         Some(Box::new(self.labels.iter().cloned()))
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
     }
 }
 
