@@ -10,7 +10,9 @@ pub struct Reg(pub u32);
 /// What an instruction takes: a register or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
+    /// The value that the register holds.
     Reg(Reg),
+    /// A constant; narrower ones are zero-extended.
     Const(Value),
 }
 
@@ -21,6 +23,8 @@ pub type Target = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Width(pub u8);
 
+/// Arithmetic on two integers. `U` is unsigned, `S` signed; `LShr` fills with zeroes, `AShr` with the sign.
+#[allow(missing_docs, reason = "the names are those of LLVM's instructions")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinOp {
     Add,
@@ -38,6 +42,8 @@ pub enum BinOp {
     AShr,
 }
 
+/// A comparison of two integers. `U` is unsigned, `S` signed; `t` is less, `e` is less or equal.
+#[allow(missing_docs, reason = "the names are those of LLVM's comparisons")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CmpOp {
     Eq,
@@ -49,6 +55,7 @@ pub enum CmpOp {
 }
 
 /// How a read-modify-write computes the new value from the old one and its operand.
+#[allow(missing_docs, reason = "the names are those of LLVM's atomicrmw")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RmwOp {
     Exchange,
@@ -67,12 +74,15 @@ pub enum RmwOp {
 }
 
 /// One step of a thread. Fields named `dst` are written, all other registers are read.
+#[allow(missing_docs, reason = "each variant says what it does with its operands")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instr {
+    /// Copies a value.
     Move {
         dst: Reg,
         src: Operand,
     },
+    /// Arithmetic on two integers.
     Bin {
         dst: Reg,
         op: BinOp,
@@ -80,6 +90,7 @@ pub enum Instr {
         a: Operand,
         b: Operand,
     },
+    /// `dst` := 1 if the comparison holds, else 0.
     Cmp {
         dst: Reg,
         op: CmpOp,
@@ -101,12 +112,14 @@ pub enum Instr {
         b: Operand,
     },
 
+    /// Reads `size` bytes of shared memory.
     Load {
         dst: Reg,
         address: Operand,
         size: u8,
         mode: ReadMode,
     },
+    /// Writes `size` bytes of shared memory.
     Store {
         address: Operand,
         value: Operand,
@@ -149,6 +162,7 @@ pub enum Instr {
         write: WriteMode,
         kind: RmwKind,
     },
+    /// A load-linked: see [`Instr::StoreExclusive`].
     LoadExclusive {
         dst: Reg,
         address: Operand,
@@ -167,6 +181,7 @@ pub enum Instr {
         size: u8,
         mode: WriteMode,
     },
+    /// Orders the thread's accesses before and after it.
     Fence {
         mode: FenceMode,
     },
@@ -176,6 +191,7 @@ pub enum Instr {
         address: Operand,
     },
 
+    /// Goes on at `target`.
     Jump {
         target: Target,
     },
@@ -201,14 +217,17 @@ pub enum Instr {
         slot: u32,
         cond: Operand,
     },
+    /// The condition with this slot ends: see [`Instr::IfBegin`].
     IfEnd {
         slot: u32,
     },
+    /// Runs a function; what it returns goes to `dst`.
     Call {
         function: FunctionId,
         args: Box<[Operand]>,
         dst: Option<Reg>,
     },
+    /// Ends the function, or the thread where nothing called it.
     Return {
         value: Option<Operand>,
     },
@@ -234,6 +253,7 @@ pub enum Instr {
         function: FunctionId,
         arg: Operand,
     },
+    /// Waits for a thread to end.
     Join {
         thread: Operand,
     },
@@ -271,6 +291,7 @@ pub enum Instr {
         op: WideOp,
         operands: Box<[Operand; 4]>,
     },
+    /// Goes on at the target of the case that equals `value`, or at `default`.
     Switch {
         value: Operand,
         cases: Box<[(Value, Target)]>,
@@ -299,6 +320,7 @@ pub enum Instr {
     },
     /// Ends the process: of what other threads would still do, nothing is owed.
     ExitProcess,
+    /// `dst` := the number of this thread.
     ThreadSelf {
         dst: Reg,
     },
@@ -392,15 +414,22 @@ pub enum Instr {
 /// What [`Instr::Held`] does; `dst` is how often the lock was held before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeldOp {
+    /// Only asks.
     Count,
+    /// The thread takes the lock once more.
     Acquire,
+    /// The thread gives the lock back once.
     Release,
 }
 
 impl Width {
+    /// Bytes.
     pub const W8: Width = Width(8);
+    /// C's `short` on all targets that we read.
     pub const W16: Width = Width(16);
+    /// C's `int` on all targets that we read.
     pub const W32: Width = Width(32);
+    /// Pointers, and everything that has no width of its own.
     pub const W64: Width = Width(64);
 
     /// The value with all but the low bits cleared.
@@ -461,6 +490,7 @@ impl BinOp {
 }
 
 impl CmpOp {
+    /// Whether the comparison holds.
     pub fn apply(self, width: Width, a: Value, b: Value) -> bool {
         let (a, b) = (width.truncate(a), width.truncate(b));
         match self {
@@ -475,6 +505,7 @@ impl CmpOp {
 }
 
 impl RmwOp {
+    /// The value to write.
     pub fn apply(self, width: Width, old: Value, operand: Value) -> Value {
         let (old, operand) = (width.truncate(old), width.truncate(operand));
         width.truncate(match self {

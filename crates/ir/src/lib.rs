@@ -8,6 +8,7 @@
 //! What an instruction does is defined by `porf-interp`; what its events mean, by a memory model.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod builder;
 mod fault;

@@ -15,6 +15,7 @@ const MAX_CONSTRUCTORS: usize = 64;
 const MAX_SLOTS: usize = 16;
 const MAX_PREDICATE_DEPTH: usize = 32;
 
+/// The system that a text stands for; the first mistake otherwise.
 pub fn check(program: &syntax::Program) -> Result<System, Diagnostic> {
     let mut checker = Checker::new(program)?;
     let mut init = None;

@@ -1,6 +1,7 @@
 //! What people and programs see: one renderer each. No engine, no IO.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod litmus;
 pub mod models;

@@ -8,6 +8,7 @@ use std::fmt::Write;
 /// Whether to use colours.
 #[derive(Clone, Copy, Debug)]
 pub struct Paint {
+    /// Off: plain text.
     pub color: bool,
 }
 

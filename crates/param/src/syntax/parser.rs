@@ -10,6 +10,7 @@ use super::{Diagnostic, Span};
 /// Nesting beyond which a formula is refused rather than risking the stack.
 const MAX_DEPTH: usize = 200;
 
+/// Reads a system; the first mistake otherwise.
 pub fn parse(source: &str) -> Result<Program, Diagnostic> {
     let tokens = lex(source)?;
     Parser { tokens, at: 0, depth: 0 }.program()

@@ -4,6 +4,7 @@ use super::{Finding, Frame, Summary};
 use serde_json::{Value, json};
 
 impl Summary {
+    /// One object; `program` is the command line that was sampled.
     pub fn json(&self, program: &[String]) -> Value {
         let findings: Vec<Value> =
             self.findings.iter().map(|finding| finding.json(self.executions)).collect();

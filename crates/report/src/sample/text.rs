@@ -5,6 +5,7 @@ use porf_verdict::Verdict;
 use std::fmt::Write;
 
 impl Summary {
+    /// For people; `program` is the command line that was sampled.
     pub fn text(&self, program: &[String], colored: bool) -> String {
         let (bold, red, green, dim, end) = if colored {
             ("\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[0m")
