@@ -61,7 +61,8 @@ fn main() {
 fn write_workspace(package: &Path, workspace: &Path) {
     let version = env::var("CARGO_PKG_VERSION").expect("cargo sets it");
     for (name, rest) in CRATES {
-        let source = package.join("native").join(name).canonicalize().expect("the sources are in the package");
+        let source =
+            package.join("native").join(name).canonicalize().expect("the sources are in the package");
         println!("cargo::rerun-if-changed={}", source.display());
         let mut manifest = String::new();
         write!(

@@ -31,5 +31,5 @@ pub use math::{FloatOp, FloatOutcomes, IntOp, MathOp, Precision, WideOp};
 pub use porf_model::Machine;
 pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
 pub use split::Split;
-pub use text::{TextError, parse, print};
+pub use text::{parse, print};
 pub use validate::{Malformed, validate};

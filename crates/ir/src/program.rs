@@ -3,6 +3,7 @@
 use crate::layout::{self, Image, Region};
 use crate::{Instr, Split, Target};
 use porf_event::{Dialect, ThreadId, Value};
+use porf_verdict::SourceLocation;
 use serde::{Deserialize, Serialize};
 
 /// Everything that an engine runs: shared memory, code, and the threads that start it.
@@ -95,6 +96,12 @@ pub struct Span {
     pub line: u32,
     /// From 1, in characters.
     pub column: u32,
+}
+
+impl From<Span> for SourceLocation {
+    fn from(span: Span) -> SourceLocation {
+        SourceLocation { file: String::new(), line: span.line, column: span.column }
+    }
 }
 
 impl Program {

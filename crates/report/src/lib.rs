@@ -3,9 +3,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod diagnostic;
 pub mod litmus;
 pub mod models;
+mod paint;
 pub mod prove;
 pub mod replay;
 pub mod sample;
 pub mod verify;
+
+pub use paint::Paint;

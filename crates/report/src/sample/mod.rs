@@ -38,7 +38,7 @@ pub struct Summary {
     pub peak_memory_bytes: u64,
     /// On the wall clock.
     pub elapsed: Duration,
-    /// In the order in which they were first seen.
+    /// The most frequent first.
     pub findings: Vec<Finding>,
     /// Findings that did not fit the table.
     pub dropped: u32,
