@@ -26,6 +26,7 @@ pub use llvm::version;
 
 use llvm::Module;
 use porf_ir::Program;
+use porf_verdict::Diagnostic;
 use std::path::{Path, PathBuf};
 
 /// How source files are compiled and where the program begins.
@@ -81,7 +82,7 @@ pub enum Error {
     NoEntry(String),
     /// Something in the program that we cannot translate.
     #[error("{0}")]
-    Unsupported(String),
+    Unsupported(Diagnostic),
 }
 
 impl Default for Options {
@@ -119,10 +120,8 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     if big || narrow {
         let what = if big { "that is big-endian" } else { "with addresses of less than 64 bits" };
         let target = module.target();
-        let reason = format!(
-            "{name}: a target {what} ({target}) is not supported; compile for a little-endian one with 64 bits"
-        );
-        return Err(Error::Unsupported(reason));
+        let refusal = Diagnostic::about(&name, format!("a target {what} ({target}) is not supported"));
+        return Err(Error::Unsupported(refusal.help("compile for a little-endian one with 64 bits")));
     }
     if module.function(&options.entry).is_none_or(|entry| entry.is_declaration()) {
         return Err(Error::NoEntry(options.entry.clone()));
@@ -131,7 +130,8 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     module.keep_in_memory(library::KEEPER, &kept);
     module.run_passes(&format!("internalize<preserve-gv={}>,globaldce,function(sroa)", options.entry))?;
     let program = translate::program(&module, &name, &options.entry, options.spurious)?;
-    porf_ir::validate(&program).map_err(|malformed| Error::Unsupported(malformed.0))?;
+    porf_ir::validate(&program)
+        .map_err(|malformed| Error::Unsupported(Diagnostic::about(&name, malformed.0)))?;
     Ok(program)
 }
 
@@ -141,7 +141,10 @@ fn compiled(file: &Path, options: &Options) -> Result<Vec<u8>, Error> {
     const COROUTINE: &[u8] = b"llvm.coro.begin";
     let bytes = compile(file, options)?;
     if bytes.windows(COROUTINE.len()).any(|window| window == COROUTINE) {
-        return Err(Error::Unsupported(format!("{}: coroutines are not supported", file.display())));
+        return Err(Error::Unsupported(Diagnostic::about(
+            file.display().to_string(),
+            "coroutines are not supported",
+        )));
     }
     Ok(bytes)
 }

@@ -8,6 +8,7 @@
 //! What an instruction does is defined by `porf-interp`; what its events mean, by a memory model.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod builder;
 mod fault;
@@ -32,5 +33,5 @@ pub use ordering::{Change, MemoryOrder, Operation, Site};
 pub use porf_model::Machine;
 pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
 pub use split::Split;
-pub use text::{TextError, parse, print};
+pub use text::{parse, print};
 pub use validate::{Malformed, validate};

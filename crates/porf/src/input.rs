@@ -55,10 +55,10 @@ impl Input {
         if let [file] = files {
             match file.extension().and_then(|extension| extension.to_str()) {
                 Some("porf") => {
+                    let name = file.display().to_string();
                     let parsed = porf_ir::parse(&read(file)?);
-                    let mut program =
-                        parsed.map_err(|error| Error::Input(format!("{}:{error}", file.display())))?;
-                    program.name = file.display().to_string();
+                    let mut program = parsed.map_err(|wrong| wrong.in_file(&name))?;
+                    program.name = name;
                     return Ok(Input { origin, ..Input::new(program) });
                 }
                 Some("litmus") => {
@@ -74,7 +74,7 @@ impl Input {
                 file.display()
             )));
         }
-        let program = llvm::load(files, options).map_err(|error| Error::Input(error.to_string()))?;
+        let program = llvm::load(files, options)?;
         let mut input = Input { origin, ..Input::new(program) };
         if files.iter().any(|file| llvm::is_cpp(file)) {
             input.model = Model::C20;
@@ -84,8 +84,7 @@ impl Input {
 
     /// A litmus test as a program; `name` is for messages.
     pub fn litmus(name: &str, text: &str) -> Result<Input, Error> {
-        let test =
-            porf_frontend_litmus::parse(name, text).map_err(|error| Error::Input(error.to_string()))?;
+        let test = porf_frontend_litmus::parse(name, text)?;
         let mut program = test.program.clone();
         program.name = name.to_string();
         let model = Model::default_for(test.language());

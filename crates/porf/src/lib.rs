@@ -64,7 +64,7 @@
 //! unsafe (p q) { PC[p] = Crit && PC[q] = Crit }
 //! transition enter (p) requires { PC[p] = Idle && Lock = False } { PC[p] := Crit; Lock := True; }
 //! transition leave (p) requires { PC[p] = Crit } { PC[p] := Idle; Lock := False; }
-//! ").map_err(|error| porf::Error::Input(error.to_string()))?;
+//! ")?;
 //! let answer = porf::prove(&system, Request { memory: Memory::Sc, ..Request::default() }).expect("a system");
 //! assert_eq!(answer.verdict.word(), "safe");
 //! # Ok::<(), porf::Error>(())

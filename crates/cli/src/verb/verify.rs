@@ -119,7 +119,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     match answer(args, options) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprint!("{}", options.error(&error));
             ExitCode::from(2)
         }
     }

@@ -12,6 +12,8 @@ pub struct Body<'t, 'm> {
     pub tr: &'t mut Translator<'m>,
     pub b: FunctionBuilder,
     function: Value<'m>,
+    /// Its source file, by number.
+    file: u32,
     pub params: u32,
     values: HashMap<Value<'m>, Vec<Operand>>,
     labels: HashMap<Block<'m>, Label>,
@@ -49,7 +51,8 @@ impl<'t, 'm> Body<'t, 'm> {
     /// Parameters and nothing else.
     pub fn empty(tr: &'t mut Translator<'m>, function: Value<'m>) -> Body<'t, 'm> {
         let mut b = FunctionBuilder::new(function.name());
-        b.file(tr.file(function));
+        let file = tr.file(function);
+        b.file(file);
         let (line, _) = function.position();
         b.at(Span { line, column: 0 });
         let mut values = HashMap::new();
@@ -67,6 +70,7 @@ impl<'t, 'm> Body<'t, 'm> {
             tr,
             b,
             function,
+            file,
             params,
             values,
             labels: HashMap::new(),
@@ -401,8 +405,9 @@ impl<'t, 'm> Body<'t, 'm> {
     }
 
     fn at(&mut self, instruction: Value<'m>) {
-        let (line, column) = instruction.position();
+        let (line, byte) = instruction.position();
         if line > 0 {
+            let column = self.tr.column(self.file, line, byte);
             self.b.at(Span { line, column });
         }
     }

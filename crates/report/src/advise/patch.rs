@@ -7,6 +7,7 @@
 
 use porf::Suggestion;
 use porf_ir::{MemoryOrder, Operation};
+use porf_verdict::Lines;
 use similar::TextDiff;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -53,9 +54,7 @@ pub fn patch(suggestions: &[Suggestion], read: &dyn Fn(&str) -> Option<String>) 
 /// The edits of the text that a suggestion asks for.
 fn edit(text: &str, suggestion: &Suggestion) -> Option<Vec<(Range<usize>, String)>> {
     let location = &suggestion.place.location;
-    let line: usize =
-        text.split_inclusive('\n').take(location.line.checked_sub(1)? as usize).map(str::len).sum();
-    let start = line + location.column.checked_sub(1)? as usize;
+    let start = Lines::new(text).offset(location.line, location.column)?;
     let call = Call::at(text, start)?;
     if (suggestion.place.operation, suggestion.order) == (Operation::Fence, MemoryOrder::Relaxed) {
         let end = call.close + 1 + text.get(call.close + 1..)?.find(';')?;

@@ -5,6 +5,7 @@ use porf::{Answer, source};
 use porf_verdict::Verdict;
 use serde_json::{Value, json};
 
+/// A SARIF 2.1.0 log with one run.
 pub fn sarif(answer: &Answer) -> Value {
     let mut results = Vec::new();
     let mut rules = Vec::new();
