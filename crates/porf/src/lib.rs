@@ -84,7 +84,7 @@ pub mod trace;
 mod usage;
 mod verify;
 
-pub use answer::{Answer, Related, Seconds, Shown, source};
+pub use answer::{Answer, Found, Related, Seconds, Shown, source};
 pub use error::Error;
 pub use input::{Input, LoadOptions, Origin};
 pub use litmus::{Axioms, Engine, TestAnswer, TestDifference, TestWitness, difference, litmus, parse_litmus};

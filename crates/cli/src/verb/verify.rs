@@ -10,7 +10,7 @@ use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
 use progress::Bar;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ pub struct Args {
     /// Only estimate the number of executions
     #[arg(long)]
     estimate: bool,
-    /// Go on after the first violation and report the shortest
+    /// Report every violation (kind and place), each with the shortest execution that shows it
     #[arg(long)]
     all: bool,
     /// What to look for (default: all of these but leaks)
@@ -72,7 +72,7 @@ pub struct Args {
     /// The compiler to use
     #[arg(long)]
     clang: Option<String>,
-    /// Write a violation as a file for `porf replay`
+    /// Write a violation as a file for `porf replay` (with --all, further ones as FILE-2 and so on)
     #[arg(long)]
     witness: Option<PathBuf>,
     /// Write a violation as a graph for Graphviz
@@ -232,24 +232,40 @@ impl From<EquivalenceName> for Equivalence {
 
 /// The files that the user asked for.
 fn write_files(args: &Args, answer: &Answer) -> Result<(), Error> {
-    let mut files: Vec<(&PathBuf, String)> = Vec::new();
-    if let (Some(path), Some(found)) = (&args.witness, render::witness(answer)) {
-        files.push((path, format!("{found:#}\n")));
-    }
-    if let (Some(path), Some(graph)) = (&args.dot, render::dot(answer)) {
-        files.push((path, graph));
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
+    for (at, found) in answer.found.iter().enumerate() {
+        if let (Some(path), Some(witness)) = (&args.witness, render::witness(answer, found)) {
+            files.push((numbered(path, at), format!("{witness:#}\n")));
+        }
+        if let (Some(path), Some(graph)) = (&args.dot, render::dot(found)) {
+            files.push((numbered(path, at), graph));
+        }
     }
     if let Some(path) = &args.html {
-        files.push((path, render::html(answer, &read)));
+        files.push((path.clone(), render::html(answer, &read)));
     }
     if let Some(path) = &args.sarif {
-        files.push((path, format!("{:#}\n", render::sarif(answer))));
+        files.push((path.clone(), format!("{:#}\n", render::sarif(answer))));
     }
     for (path, contents) in files {
-        std::fs::write(path, contents)
+        std::fs::write(&path, contents)
             .map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
     }
     Ok(())
+}
+
+/// The file of a further violation: `bug.json`, `bug-2.json`, …
+fn numbered(path: &Path, at: usize) -> PathBuf {
+    if at == 0 {
+        return path.to_path_buf();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!("-{}", at + 1));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 fn read(file: &str) -> Option<String> {

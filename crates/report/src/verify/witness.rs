@@ -1,16 +1,14 @@
 //! Witness files: what to run and what to answer, for `porf replay`.
 
 use super::json::{trace, violation_json};
-use porf::{Answer, Expected, Model, Origin};
+use porf::{Answer, Expected, Found, Model, Origin};
 use porf_event::{EventId, ThreadId};
 use porf_ir::Split;
-use porf_verdict::Verdict;
 use serde_json::{Value, json};
 
-/// The file for a violation that an execution shows.
-pub fn witness(answer: &Answer) -> Option<Value> {
-    let Verdict::Violated(violation) = &answer.verdict else { return None };
-    let shown = answer.violation.as_ref()?;
+/// The file for a violation of an answer, if an execution shows it.
+pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
+    let shown = found.shown.as_ref()?;
     let Origin { files, flags, entry, spurious } = &answer.origin;
     Some(json!({
         "schema": 1,
@@ -21,7 +19,7 @@ pub fn witness(answer: &Answer) -> Option<Value> {
         "entry": entry,
         "spurious": spurious,
         "model": answer.model.name(),
-        "violation": violation_json(violation),
+        "violation": violation_json(&found.violation),
         "execution": trace(&shown.trace),
     }))
 }
