@@ -5,7 +5,10 @@ mod progress;
 use crate::guard::Guard;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
-use porf::{Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Model, Request, Schedule};
+use porf::{
+    Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Memory, Model, Request, Schedule,
+    Volatile,
+};
 use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
 use progress::Bar;
@@ -45,6 +48,9 @@ pub struct Args {
     /// Stop after this many executions, or this long (10s, 5m)
     #[arg(long)]
     budget: Option<Budget>,
+    /// Stop when the process has this much memory (512M, 4G) [default: half of the machine's]
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<Memory>,
     /// Keep what is left to do in this file, and go on from it if it is there
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -66,6 +72,12 @@ pub struct Args {
     /// A weak compare-and-swap may fail for no reason; loops around one need --unroll then
     #[arg(long)]
     spurious: bool,
+    /// An overflow of a signed number is an error (a trap) too
+    #[arg(long)]
+    overflow: bool,
+    /// What volatile accesses are: ordinary ones that may race, as in the standards, or atomics
+    #[arg(long, value_enum, default_value_t = VolatileName::Plain)]
+    volatile: VolatileName,
     /// The function that the first thread runs
     #[arg(long, default_value = "main")]
     entry: String,
@@ -99,6 +111,13 @@ pub struct Args {
 enum EquivalenceName {
     Mo,
     Rf,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum VolatileName {
+    Plain,
+    Relaxed,
+    Acqrel,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -168,6 +187,12 @@ fn load(args: &Args) -> Result<Input, Error> {
         clang: args.clang.clone(),
         entry: args.entry.clone(),
         spurious: args.spurious,
+        overflow: args.overflow,
+        volatile: match args.volatile {
+            VolatileName::Plain => Volatile::Plain,
+            VolatileName::Relaxed => Volatile::Relaxed,
+            VolatileName::Acqrel => Volatile::AcqRel,
+        },
         ..LoadOptions::default()
     };
     Input::load(&args.files, &options)
@@ -179,7 +204,7 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
         equivalence: args.equivalence.into(),
         unroll: args.unroll,
         jobs: args.jobs,
-        budget: args.budget.unwrap_or_default(),
+        budget: Budget { memory: args.max_memory.or_else(Memory::half), ..args.budget.unwrap_or_default() },
         checkpoint: checkpoint
             .map(|path| Checkpoint { path, interval: Duration::from_secs(args.checkpoint_interval) }),
         all: args.all,

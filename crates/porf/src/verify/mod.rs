@@ -8,7 +8,7 @@ mod findings;
 mod kept;
 
 pub use against::{Difference, against};
-pub use budget::Budget;
+pub use budget::{Budget, Memory};
 pub use drive::Progress;
 
 use crate::answer::{Answer, Seconds};
