@@ -20,7 +20,7 @@ use crate::search::{Frame, Policy, Trail, Upcoming};
 use crate::seed::Sown;
 use crate::split::is_split;
 use crate::visit::{Execution, Visit, Visitor};
-use porf_consistency::{Architecture, HappensBefore, MemoryModel, race};
+use porf_consistency::{Architecture, HappensBefore, MemoryModel, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
 use porf_interp::{FaultKind, Interpreter};
@@ -435,17 +435,19 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     #[inline]
     fn look_at(&mut self, event: Ev, visitor: &mut impl Visitor) -> ControlFlow<()> {
         let Trail { now: graph, history, .. } = &self.trail;
-        if history.has_allocations()
-            && let Some(error) = memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a))
-            && !(error.kind == FaultKind::Uninitialised && history.only_moves(self.tag_before(event)))
-        {
-            let fault = history.fault(self.tag_before(event), error.kind, error.message);
-            visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
+        if history.has_allocations() {
+            for error in memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a)) {
+                if error.kind == FaultKind::Uninitialised && history.only_moves(self.tag_before(event)) {
+                    continue;
+                }
+                let fault = history.fault(self.tag_before(event), error.kind, error.message);
+                visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
+            }
         }
-        if M::Hb::RACES
-            && let Some(other) = race::<M::Hb>(graph, event)
-        {
-            visitor.visit(Visit::Race(&self.execution(false), other, event))?;
+        if M::Hb::RACES {
+            for other in races::<M::Hb>(graph, event) {
+                visitor.visit(Visit::Race(&self.execution(false), other, event))?;
+            }
         }
         // What a wrong value leads to comes after what makes it wrong.
         self.look_for_fault(Tag(graph.event(event).tag), visitor)

@@ -1,5 +1,6 @@
 //! What an exploration shows to whoever asked for it.
 
+use crate::buffering::tag_before;
 use crate::history::{History, Next};
 use crate::schedule::tag_of;
 use crate::task::Task;
@@ -120,6 +121,11 @@ impl Execution<'_, '_> {
     /// The state of a thread after its last event.
     pub fn state(&self, thread: ThreadId) -> &ThreadState {
         self.history.state(tag_of(self.graph, thread.as_usize()))
+    }
+
+    /// The state of a thread just before an event of it.
+    pub fn state_before(&self, event: Ev) -> &ThreadState {
+        self.history.state(tag_before(self.graph, event))
     }
 
     /// Why a thread does not go on, if it is blocked.

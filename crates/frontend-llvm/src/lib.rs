@@ -13,6 +13,7 @@
 
 #![warn(missing_docs)]
 
+pub mod cache;
 mod compile;
 mod library;
 mod llvm;
@@ -42,6 +43,39 @@ pub struct Options {
     pub spurious: bool,
     /// An overflow of a signed number is a trap.
     pub overflow: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
+}
+
+/// What volatile accesses are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Volatile {
+    /// Ordinary accesses, as in the standards: two of them can race.
+    #[default]
+    Plain,
+    /// Relaxed atomics.
+    Relaxed,
+    /// Acquire loads and release stores.
+    AcqRel,
+}
+
+impl Volatile {
+    /// Every way to take them.
+    pub const ALL: [Volatile; 3] = [Volatile::Plain, Volatile::Relaxed, Volatile::AcqRel];
+
+    /// The word for it in options and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Volatile::Plain => "plain",
+            Volatile::Relaxed => "relaxed",
+            Volatile::AcqRel => "acqrel",
+        }
+    }
+
+    /// What a word stands for.
+    pub fn from_word(word: &str) -> Option<Volatile> {
+        Volatile::ALL.into_iter().find(|one| one.word() == word)
+    }
 }
 
 /// Why a program could not be loaded.
@@ -93,6 +127,7 @@ impl Default for Options {
             entry: "main".to_string(),
             spurious: false,
             overflow: false,
+            volatile: Volatile::default(),
         }
     }
 }
@@ -129,7 +164,7 @@ pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     let kept = promote::kept(&module);
     module.keep_in_memory(library::KEEPER, &kept);
     module.run_passes(&format!("internalize<preserve-gv={}>,globaldce,function(sroa)", options.entry))?;
-    let program = translate::program(&module, &name, &options.entry, options.spurious)?;
+    let program = translate::program(&module, &name, options)?;
     porf_ir::validate(&program)
         .map_err(|malformed| Error::Unsupported(Diagnostic::about(&name, malformed.0)))?;
     Ok(program)

@@ -154,6 +154,12 @@ impl ExecutionGraph {
         graph
     }
 
+    /// About how many bytes its events take.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.events.len() * (size_of::<Event>() + self.kinds * self.stride * size_of::<u32>())
+    }
+
     /// A thread; threads started later name their `creator`. Numbers may be skipped.
     pub fn add_thread(&mut self, thread: ThreadId, creator: Ev, tag: u32) {
         let at = thread.as_usize();

@@ -649,7 +649,8 @@ impl<'p> Interpreter<'p> {
         let frame = *state.frame();
         if target <= frame.pc && (self.unroll.is_some() || self.track) {
             let count = state.count_loop(frame.function, target);
-            if self.unroll.is_some_and(|unroll| count > unroll) {
+            let counted = || self.program.function(frame.function).counted.binary_search(&target).is_ok();
+            if self.unroll.is_some_and(|unroll| count > unroll) && !counted() {
                 return Some(Step::Blocked(BlockReason::Bound));
             }
             // The loop might not have ended.

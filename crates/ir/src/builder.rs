@@ -49,6 +49,11 @@ impl FunctionBuilder {
         self.function.file = file;
     }
 
+    /// A loop begins here that runs a constant number of times.
+    pub fn counted_loop(&mut self) {
+        self.function.counted.push(self.function.code.len() as Target);
+    }
+
     /// Values by number: jumps to `default` where no case matches.
     pub fn switch(&mut self, value: crate::Operand, cases: &[(u64, Label)], default: Label) {
         let cases = cases.iter().map(|(value, label)| (*value, label.0)).collect();

@@ -32,9 +32,13 @@ pub struct Origin {
     pub entry: String,
     /// Whether weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// Whether an overflow of a signed number is a trap.
+    pub overflow: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
 }
 
-pub use porf_frontend_llvm::Options as LoadOptions;
+pub use porf_frontend_llvm::{Options as LoadOptions, Volatile};
 
 impl Input {
     /// A program that was built in memory.
@@ -51,6 +55,8 @@ impl Input {
             flags: options.flags.clone(),
             entry: options.entry.clone(),
             spurious: options.spurious,
+            overflow: options.overflow,
+            volatile: options.volatile,
         };
         if let [file] = files {
             match file.extension().and_then(|extension| extension.to_str()) {

@@ -87,9 +87,9 @@ mod usage;
 mod verify;
 
 pub use advise::{Advice, Advised, Place, Repair, Suggestion, advise, repair};
-pub use answer::{Answer, Related, Seconds, Shown, source};
+pub use answer::{Answer, Found, Related, Seconds, Shown, source};
 pub use error::Error;
-pub use input::{Input, LoadOptions, Origin};
+pub use input::{Input, LoadOptions, Origin, Volatile};
 pub use litmus::{Axioms, Engine, TestAnswer, TestDifference, TestWitness, difference, litmus, parse_litmus};
 pub use porf_explore::Schedule;
 pub use porf_model::{Equivalence, Model};
@@ -97,4 +97,6 @@ pub use porf_param as param;
 pub use porf_param::prove;
 pub use question::Question;
 pub use replay::{Expected, Replayed, replay};
-pub use verify::{Budget, Checkpoint, Difference, Estimate, Progress, Request, against, estimate, verify};
+pub use verify::{
+    Budget, Checkpoint, Difference, Estimate, Memory, Progress, Request, against, estimate, verify,
+};

@@ -5,12 +5,15 @@ mod progress;
 use crate::guard::Guard;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
-use porf::{Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Model, Request, Schedule};
+use porf::{
+    Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Memory, Model, Request, Schedule,
+    Volatile,
+};
 use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
 use progress::Bar;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -45,6 +48,9 @@ pub struct Args {
     /// Stop after this many executions, or this long (10s, 5m)
     #[arg(long)]
     budget: Option<Budget>,
+    /// Stop when the process has this much memory (512M, 4G) [default: half of the machine's]
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<Memory>,
     /// Keep what is left to do in this file, and go on from it if it is there
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -54,7 +60,7 @@ pub struct Args {
     /// Only estimate the number of executions
     #[arg(long)]
     estimate: bool,
-    /// Go on after the first violation and report the shortest
+    /// Report every violation (kind and place), each with the shortest execution that shows it
     #[arg(long)]
     all: bool,
     /// What to look for (default: all of these but leaks)
@@ -69,13 +75,19 @@ pub struct Args {
     /// A weak compare-and-swap may fail for no reason; loops around one need --unroll then
     #[arg(long)]
     spurious: bool,
+    /// An overflow of a signed number is an error (a trap) too
+    #[arg(long)]
+    overflow: bool,
+    /// What volatile accesses are: ordinary ones that may race, as in the standards, or atomics
+    #[arg(long, value_enum, default_value_t = VolatileName::Plain)]
+    volatile: VolatileName,
     /// The function that the first thread runs
     #[arg(long, default_value = "main")]
     entry: String,
     /// The compiler to use
     #[arg(long)]
     clang: Option<String>,
-    /// Write a violation as a file for `porf replay`
+    /// Write a violation as a file for `porf replay` (with --all, further ones as FILE-2 and so on)
     #[arg(long)]
     witness: Option<PathBuf>,
     /// Write a violation as a graph for Graphviz
@@ -105,6 +117,13 @@ const HINTS: Budget = Budget { executions: Some(20_000), time: Some(Duration::fr
 enum EquivalenceName {
     Mo,
     Rf,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum VolatileName {
+    Plain,
+    Relaxed,
+    Acqrel,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -179,6 +198,12 @@ fn load(args: &Args) -> Result<Input, Error> {
         clang: args.clang.clone(),
         entry: args.entry.clone(),
         spurious: args.spurious,
+        overflow: args.overflow,
+        volatile: match args.volatile {
+            VolatileName::Plain => Volatile::Plain,
+            VolatileName::Relaxed => Volatile::Relaxed,
+            VolatileName::Acqrel => Volatile::AcqRel,
+        },
         ..LoadOptions::default()
     };
     Input::load(&args.files, &options)
@@ -190,7 +215,7 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
         equivalence: args.equivalence.into(),
         unroll: args.unroll,
         jobs: args.jobs,
-        budget: args.budget.unwrap_or_default(),
+        budget: Budget { memory: args.max_memory.or_else(Memory::half), ..args.budget.unwrap_or_default() },
         checkpoint: checkpoint
             .map(|path| Checkpoint { path, interval: Duration::from_secs(args.checkpoint_interval) }),
         all: args.all,
@@ -243,24 +268,40 @@ impl From<EquivalenceName> for Equivalence {
 
 /// The files that the user asked for.
 fn write_files(args: &Args, answer: &Answer) -> Result<(), Error> {
-    let mut files: Vec<(&PathBuf, String)> = Vec::new();
-    if let (Some(path), Some(found)) = (&args.witness, render::witness(answer)) {
-        files.push((path, format!("{found:#}\n")));
-    }
-    if let (Some(path), Some(graph)) = (&args.dot, render::dot(answer)) {
-        files.push((path, graph));
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
+    for (at, found) in answer.found.iter().enumerate() {
+        if let (Some(path), Some(witness)) = (&args.witness, render::witness(answer, found)) {
+            files.push((numbered(path, at), format!("{witness:#}\n")));
+        }
+        if let (Some(path), Some(graph)) = (&args.dot, render::dot(found)) {
+            files.push((numbered(path, at), graph));
+        }
     }
     if let Some(path) = &args.html {
-        files.push((path, render::html(answer, &read)));
+        files.push((path.clone(), render::html(answer, &read)));
     }
     if let Some(path) = &args.sarif {
-        files.push((path, format!("{:#}\n", render::sarif(answer))));
+        files.push((path.clone(), format!("{:#}\n", render::sarif(answer))));
     }
     for (path, contents) in files {
-        std::fs::write(path, contents)
+        std::fs::write(&path, contents)
             .map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
     }
     Ok(())
+}
+
+/// The file of a further violation: `bug.json`, `bug-2.json`, …
+fn numbered(path: &Path, at: usize) -> PathBuf {
+    if at == 0 {
+        return path.to_path_buf();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!("-{}", at + 1));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 pub(super) fn read(file: &str) -> Option<String> {

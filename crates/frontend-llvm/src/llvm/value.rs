@@ -187,6 +187,11 @@ impl<'m> Value<'m> {
         Ordering::from(llvm().LLVMGetOrdering(self))
     }
 
+    /// Of a load or store.
+    pub fn is_volatile(self) -> bool {
+        llvm().LLVMGetVolatile(self) != 0
+    }
+
     /// Of a compare-and-swap: its orderings on success and on failure, and whether it is weak.
     pub fn cmpxchg_parts(self) -> (Ordering, Ordering, bool) {
         let success = llvm().LLVMGetCmpXchgSuccessOrdering(self);

@@ -1,5 +1,6 @@
 //! Function bodies: blocks in order, values in registers, phis as moves on edges, heads of loops.
 
+use super::counted::is_counted;
 use super::types::{self, Unsupported};
 use super::{Translator, types::Word};
 use crate::library;
@@ -36,6 +37,8 @@ struct Loop<'m> {
     back: Vec<Block<'m>>,
     /// It can be entered elsewhere than at its head.
     irreducible: bool,
+    /// How often it runs is a constant.
+    counted: bool,
 }
 
 impl<'t, 'm> Body<'t, 'm> {
@@ -181,7 +184,8 @@ impl<'t, 'm> Body<'t, 'm> {
                 if irreducible {
                     self.b.push(Instr::Move { dst: effects, src: Operand::Const(u64::MAX) });
                 }
-                self.loops.insert(*head, Loop { effects, back, irreducible });
+                let counted = !irreducible && is_counted(*head, &back, &body);
+                self.loops.insert(*head, Loop { effects, back, irreducible, counted });
             }
         }
     }
@@ -189,6 +193,9 @@ impl<'t, 'm> Body<'t, 'm> {
     fn loop_head(&mut self, block: Block<'m>) {
         let Some(found) = self.loops.get(&block) else { return };
         let effects = found.effects;
+        if found.counted {
+            self.b.counted_loop();
+        }
         let mut changing: Vec<Reg> = Vec::new();
         let registers = |words: &Vec<Operand>| -> Vec<Reg> {
             words
@@ -435,7 +442,7 @@ pub fn successors(block: Block<'_>) -> Vec<Block<'_>> {
     }
 }
 
-fn phis(block: Block<'_>) -> impl Iterator<Item = Value<'_>> {
+pub fn phis(block: Block<'_>) -> impl Iterator<Item = Value<'_>> {
     block.instructions().take_while(|instruction| instruction.opcode() == Opcode::Phi)
 }
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod constant;
+mod counted;
 mod escape;
 mod function;
 mod instruction;
@@ -10,9 +11,9 @@ mod memory;
 mod moves;
 pub mod types;
 
-use crate::Error;
 use crate::library;
 use crate::llvm::{Module, Value, ValueKind};
+use crate::{Error, Options, Volatile};
 use escape::Escapes;
 pub use function::Body;
 pub use function::successors;
@@ -31,6 +32,8 @@ pub struct Translator<'m> {
     pub module: &'m Module,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
     pub program: Program,
     functions: HashMap<Value<'m>, FunctionId>,
     /// Functions that are called or whose address is taken, and not yet translated.
@@ -47,11 +50,12 @@ pub struct Translator<'m> {
     sources: HashMap<u32, Option<Lines<String>>>,
 }
 
-/// Translates everything that `entry` needs.
-pub fn program(module: &Module, name: &str, entry: &str, spurious: bool) -> Result<Program, Error> {
+/// Translates everything that the entry needs.
+pub fn program(module: &Module, name: &str, options: &Options) -> Result<Program, Error> {
     let mut translator = Translator {
         module,
-        spurious,
+        spurious: options.spurious,
+        volatile: options.volatile,
         program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
         functions: HashMap::new(),
         pending: Vec::new(),
@@ -63,7 +67,7 @@ pub fn program(module: &Module, name: &str, entry: &str, spurious: bool) -> Resu
         escapes: Escapes::new(module),
         sources: HashMap::new(),
     };
-    let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
+    let main = module.function(&options.entry).ok_or_else(|| Error::NoEntry(options.entry.clone()))?;
     translator.start(main).map_err(|why| Error::Unsupported(Diagnostic::about(name, why)))?;
     while let Some((function, id)) = translator.pending.pop() {
         let body = Body::translate(&mut translator, function);

@@ -14,7 +14,6 @@ use crate::verify::Request;
 use crate::{Answer, Error, Input};
 use porf_event::Dialect;
 use porf_ir::{Change, MemoryOrder};
-use porf_verdict::Verdict;
 
 /// What stronger orderings do about a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +27,7 @@ pub enum Repair {
 /// Looks for stronger orderings that make a program safe; `None` if there is nothing to say about them, or
 /// not within the request's budget.
 pub fn repair(input: &Input, request: &Request<'_>, answer: &Answer) -> Result<Option<Repair>, Error> {
-    let (Verdict::Violated(_), Some(shown)) = (&answer.verdict, &answer.violation) else { return Ok(None) };
+    let Some(shown) = answer.found.first().and_then(|found| found.shown.as_ref()) else { return Ok(None) };
     if input.question.is_some() || input.program.dialect != Dialect::C {
         return Ok(None);
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-const SCHEMA: u32 = 6;
+const SCHEMA: u32 = 7;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {
@@ -27,8 +27,8 @@ pub(super) struct Saved {
     pub assumptions: Places,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
-    /// The execution that shows a violation, and how much was looked at since.
-    pub violation: Option<Task>,
+    /// The executions that show violations, and how much was looked at since the first.
+    pub violations: Vec<Task>,
     pub after: u64,
     pub rest: Rest,
 }
@@ -46,7 +46,7 @@ impl Saved {
             loops: seen.loops.clone(),
             assumptions: seen.assumptions.clone(),
             answered: seen.answered,
-            violation: seen.task.clone(),
+            violations: seen.found.tasks(),
             after: seen.after,
             rest: rest.clone(),
         }

@@ -5,9 +5,10 @@ mod budget;
 mod checkpoint;
 mod drive;
 mod findings;
+mod kept;
 
 pub use against::{Difference, against};
-pub use budget::Budget;
+pub use budget::{Budget, Memory};
 pub use drive::Progress;
 
 use crate::answer::{Answer, Seconds};
@@ -38,7 +39,7 @@ pub struct Request<'a> {
     pub budget: Budget,
     /// Where to keep what is left to do.
     pub checkpoint: Option<Checkpoint<'a>>,
-    /// Go on after the first violation and report the smallest.
+    /// Report every violation, not only one.
     pub all: bool,
     /// Stop at the first violation, whatever its size.
     pub first: bool,
@@ -131,10 +132,13 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     };
     findings.end();
     let Findings { seen, stopped, unsupported, .. } = findings;
-    if let (None, Some(message)) = (&seen.found, unsupported) {
+    let found = seen.found.into_found();
+    if let (true, Some(message)) = (found.is_empty(), unsupported) {
         return Err(Error::Unsupported(message));
     }
-    let verdict = match (&seen.found, stopped) {
+    let bound = request.unroll.filter(|_| seen.loops.any).map(|unroll| Limit::Unroll { unroll });
+    let unfinished = stopped.clone().or(bound).filter(|_| request.all && !found.is_empty());
+    let verdict = match (found.first(), stopped) {
         (Some(found), _) => Verdict::Violated(Box::new(found.violation.clone())),
         (None, Some(limit)) => Verdict::Inconclusive(limit),
         // Nothing was run to its end: that says nothing.
@@ -161,7 +165,9 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         events: statistics.events,
         seconds,
         peak_bytes: usage::peak_bytes(),
-        violation: seen.found.and_then(|found| found.shown),
+        found,
+        all: request.all,
+        unfinished,
         repair: None,
         warnings,
     })
@@ -199,7 +205,7 @@ fn search(
             Ok(so_far(findings))
         }
         // What was found before the search came to something that it cannot do stays found.
-        Err(Error::Explore(ExploreError::Unsupported(_))) if findings.seen.found.is_some() => {
+        Err(Error::Explore(ExploreError::Unsupported(_))) if !findings.seen.found.is_empty() => {
             Ok(so_far(findings))
         }
         explored => explored,

@@ -6,7 +6,7 @@ use crate::paint::{Paint, Snippet, extent};
 use miette::{LabeledSpan, NamedSource};
 use porf::names::is_library;
 use porf::trace::{StackFrame, Trace, TraceEvent};
-use porf::{Answer, Difference, Estimate, Model, Related, Shown, source};
+use porf::{Answer, Difference, Estimate, Found, Model, Related, Shown, source};
 use porf_event::{EventId, ThreadId};
 use porf_verdict::{Checks, Verdict, Violation, ViolationKind};
 use std::fmt::Write;
@@ -28,14 +28,28 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
             let _ = writeln!(out, "inconclusive under {}: {limit}", answer.model);
         }
         Verdict::Violated(violation) => {
-            let _ = writeln!(out, "violated under {}: {}", answer.model, violation.kind.word());
-            if let Some(shown) = &answer.violation {
-                diagnostic(&mut out, violation, shown, hints::help(answer), color, width, read);
+            let count = answer.found.len();
+            let what = match count {
+                0 | 1 => violation.kind.word().to_string(),
+                _ => format!("{count} violations"),
+            };
+            let _ = writeln!(out, "violated under {}: {what}", answer.model);
+            for (at, Found { violation, shown }) in answer.found.iter().enumerate() {
+                if count > 1 {
+                    let _ = writeln!(out, "\n{} of {count}: {}", at + 1, violation.kind.word());
+                }
+                let Some(shown) = shown else {
+                    let _ = writeln!(out, "  {}", violation.message);
+                    continue;
+                };
+                let help = if at == 0 { hints::help(answer) } else { None };
+                diagnostic(&mut out, violation, shown, help, color, width, read);
                 let _ = writeln!(out, "how it happens:\n");
                 columns(&mut out, &shown.trace, &shown.marked, width);
                 out.push('\n');
-            } else {
-                let _ = writeln!(out, "  {}", violation.message);
+            }
+            if let Some(limit) = &answer.unfinished {
+                let _ = writeln!(out, "there may be more violations: {limit}");
             }
         }
     }
