@@ -52,7 +52,8 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             Some(Architecture::Imm) => Tracking::Asked,
             Some(_) => Tracking::Always,
         };
-        let history = History::new(interp, tracking, created, options.memory);
+        let mut history = History::new(interp, tracking, created, options.memory);
+        history.leave_out_retries(options.reductions, tracking);
         let mut engine = Engine {
             trail: Trail::new(history, options.schedule, ExecutionGraph::new(M::Hb::CLOCKS)),
             model: options.model(),
@@ -228,7 +229,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         }
         let blocks = matches!(
             history.node(tag).next,
-            Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock)
+            Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock | BlockReason::Retry)
         );
         Ok(blocks && tag.ready() == Ready::No)
     }
@@ -265,6 +266,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
             Ok(visitor.visit(Visit::Complete(&self.execution(false))))
         } else {
             self.trail.statistics.blocked += 1;
+            self.trail.count_retries();
             let for_ever = self.waits_for_ever();
             Ok(visitor.visit(Visit::Blocked(&self.execution(for_ever))))
         }
