@@ -21,6 +21,7 @@ mod search;
 mod seed;
 mod split;
 mod stuck;
+mod symmetry;
 mod task;
 mod visit;
 mod weave;
@@ -61,6 +62,8 @@ pub struct Options {
     /// Show all blocked executions, also those in which a thread waits because it read something
     /// outdated. Otherwise most of them are cut off early, where executions differ by co.
     pub all_blocked: bool,
+    /// Of executions that differ by a permutation of interchangeable threads, show one.
+    pub symmetry: bool,
 }
 
 impl Options {

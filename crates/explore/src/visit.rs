@@ -86,6 +86,8 @@ pub struct Execution<'v, 'p> {
 pub struct Statistics {
     /// Complete executions.
     pub executions: u64,
+    /// The complete executions that those stand for, up to the order of interchangeable threads.
+    pub permuted: u64,
     /// Executions in which some thread cannot finish.
     pub blocked: u64,
     /// Events added to graphs.
@@ -103,6 +105,7 @@ impl Statistics {
     /// Adds what another part of the search did.
     pub fn add(&mut self, other: &Statistics) {
         self.executions += other.executions;
+        self.permuted = self.permuted.saturating_add(other.permuted);
         self.blocked += other.blocked;
         self.events += other.events;
         self.revisits += other.revisits;
