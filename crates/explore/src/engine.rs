@@ -15,6 +15,7 @@ use crate::facts::Tracking;
 use crate::history::{Created, History, Next, Ready, Tag};
 use crate::memory;
 use crate::mixed;
+use crate::reduce::Reduction;
 use crate::schedule::tag_of;
 use crate::search::{Frame, Policy, Trail, Upcoming};
 use crate::seed::Sown;
@@ -71,7 +72,7 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
         }
         engine.reset_graph();
         // Other equivalences and searches that follow do not tell threads by co.
-        if options.symmetry && M::SEES_CO && M::ARCHITECTURE.is_none() {
+        if options.reductions.has(Reduction::Symmetry) && M::SEES_CO && M::ARCHITECTURE.is_none() {
             engine.symmetry = Symmetry::of(program);
         }
         if let Some(symmetry) = &engine.symmetry {
@@ -286,10 +287,10 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     fn leaf(&mut self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
         if self.trail.is_complete() {
             self.trail.statistics.executions += 1;
-            let graph = &self.trail.now;
-            let permuted = if graph.has_needs() { symmetry::permutations(graph) } else { 1 };
-            let all = &mut self.trail.statistics.permuted;
-            *all = all.saturating_add(permuted);
+            if self.trail.now.has_needs() {
+                let others = symmetry::permutations(&self.trail.now) - 1;
+                self.trail.statistics.reduced.count(Reduction::Symmetry, others);
+            }
             Ok(visitor.visit(Visit::Complete(&self.execution(false))))
         } else {
             self.trail.statistics.blocked += 1;

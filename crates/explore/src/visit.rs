@@ -1,6 +1,7 @@
 //! What an exploration shows to whoever asked for it.
 
 use crate::history::{History, Next};
+use crate::reduce::Reduced;
 use crate::schedule::tag_of;
 use crate::task::Task;
 use porf_event::{BlockReason, ThreadId, Value};
@@ -86,8 +87,6 @@ pub struct Execution<'v, 'p> {
 pub struct Statistics {
     /// Complete executions.
     pub executions: u64,
-    /// The complete executions that those stand for, up to the order of interchangeable threads.
-    pub permuted: u64,
     /// Executions in which some thread cannot finish.
     pub blocked: u64,
     /// Events added to graphs.
@@ -99,18 +98,20 @@ pub struct Statistics {
     pub buffering: bool,
     /// Whether that search went through the whole program, not from seeds.
     pub whole: bool,
+    /// How often each reduction was made.
+    pub reduced: Reduced,
 }
 
 impl Statistics {
     /// Adds what another part of the search did.
     pub fn add(&mut self, other: &Statistics) {
         self.executions += other.executions;
-        self.permuted = self.permuted.saturating_add(other.permuted);
         self.blocked += other.blocked;
         self.events += other.events;
         self.revisits += other.revisits;
         self.buffering |= other.buffering;
         self.whole |= other.whole;
+        self.reduced.add(&other.reduced);
     }
 }
 

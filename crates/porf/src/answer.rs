@@ -4,6 +4,7 @@ use crate::input::Origin;
 use crate::names;
 use crate::trace::{StackFrame, Trace};
 use porf_event::EventId;
+use porf_explore::Reduced;
 use porf_ir::Split;
 use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Verdict};
@@ -29,6 +30,8 @@ pub struct Answer {
     pub blocked: u64,
     /// Events added to graphs.
     pub events: u64,
+    /// How often each reduction was made.
+    pub reduced: Reduced,
     /// How long it took.
     pub seconds: Seconds,
     /// The most memory that the process has had so far, shared libraries included.

@@ -88,7 +88,7 @@ pub use answer::{Answer, Related, Seconds, Shown, source};
 pub use error::Error;
 pub use input::{Input, LoadOptions, Origin};
 pub use litmus::{Axioms, Engine, TestAnswer, TestDifference, TestWitness, difference, litmus, parse_litmus};
-pub use porf_explore::Schedule;
+pub use porf_explore::{Reduced, Reduction, Reductions, Schedule};
 pub use porf_model::{Equivalence, Model};
 pub use porf_param as param;
 pub use porf_param::prove;

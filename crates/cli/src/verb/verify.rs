@@ -5,7 +5,10 @@ mod progress;
 use crate::guard::Guard;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
-use porf::{Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Model, Request, Schedule};
+use porf::{
+    Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Model, Reduction, Reductions,
+    Request, Schedule,
+};
 use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
 use progress::Bar;
@@ -87,6 +90,10 @@ pub struct Args {
     /// Up to rf with seq_cst: how hard to look for an order of the writes
     #[arg(long, hide = true)]
     branches: Option<u32>,
+    /// Visit executions that this reduction leaves out (retries, net-effect, barriers, locks, symmetry, awaits), or
+    /// that any does (all)
+    #[arg(long, value_delimiter = ',', value_name = "NAME", value_parser = no_reduce)]
+    no_reduce: Vec<NoReduce>,
     /// Which thread moves first where several can: the result is the same, the way there is not
     #[arg(long, value_enum, default_value_t = ScheduleName::Left, hide = true)]
     schedule: ScheduleName,
@@ -190,6 +197,7 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
             ScheduleName::Fewest => Schedule::Fewest,
         },
         branches: args.branches,
+        reductions: reductions(args),
         interrupt: Some(crate::interrupt::flag()),
         progress: if std::io::stderr().is_terminal() { Some(bar) } else { None },
         ..Request::new(args.model.unwrap_or(input.model))
@@ -211,6 +219,27 @@ const KINDS: [ViolationKind; 8] = [
 fn kind(word: &str) -> Result<ViolationKind, String> {
     let known = KINDS.into_iter().find(|kind| kind.word() == word);
     known.ok_or_else(|| format!("one of {}", KINDS.map(ViolationKind::word).join(", ")))
+}
+
+/// What `--no-reduce` names.
+#[derive(Clone, Copy)]
+enum NoReduce {
+    One(Reduction),
+    All,
+}
+
+fn no_reduce(word: &str) -> Result<NoReduce, String> {
+    match word {
+        "all" => Ok(NoReduce::All),
+        _ => word.parse().map(NoReduce::One).map_err(|names| format!("{names}, all")),
+    }
+}
+
+fn reductions(args: &Args) -> Reductions {
+    args.no_reduce.iter().fold(Reductions::default(), |set, no| match no {
+        NoReduce::One(reduction) => set.without(*reduction),
+        NoReduce::All => Reductions::NONE,
+    })
 }
 
 fn checks(args: &Args) -> Checks {

@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::{Error, mapping, usage};
 use budget::Watch;
 use findings::{Findings, Seen};
-use porf_explore::{Error as ExploreError, Schedule, Statistics, Visit, explore};
+use porf_explore::{Error as ExploreError, Reductions, Schedule, Statistics, Visit, explore};
 use porf_ir::Program;
 use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Coverage, Limit, Verdict};
@@ -46,6 +46,8 @@ pub struct Request<'a> {
     pub schedule: Schedule,
     /// Up to rf with seq_cst: how hard to look for an order of the writes.
     pub branches: Option<u32>,
+    /// Which executions need not be visited.
+    pub reductions: Reductions,
     /// Set by the user to stop the search.
     pub interrupt: Option<&'a AtomicBool>,
     /// Who is told how far the search is.
@@ -84,6 +86,7 @@ impl Request<'_> {
             checks: Checks::default(),
             schedule: Schedule::default(),
             branches: None,
+            reductions: Reductions::default(),
             interrupt: None,
             progress: None,
         }
@@ -94,6 +97,7 @@ impl Request<'_> {
             unroll: self.unroll,
             schedule: self.schedule,
             branches: self.branches,
+            reductions: self.reductions,
             ..Default::default()
         }
     }
@@ -156,6 +160,7 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         executions: statistics.executions,
         blocked: statistics.blocked,
         events: statistics.events,
+        reduced: statistics.reduced,
         seconds,
         peak_bytes: usage::peak_bytes(),
         violation: seen.found.and_then(|found| found.shown),
@@ -214,9 +219,8 @@ fn estimate_compiled(
     equivalence: Equivalence,
     samples: u32,
 ) -> Result<Estimate, Error> {
-    let options = porf_explore::Options { unroll: request.unroll, ..Default::default() };
     let (executions, standard_error) =
-        porf_explore::estimate(program, request.model, equivalence, &options, samples)
+        porf_explore::estimate(program, request.model, equivalence, &request.options(), samples)
             .map_err(Error::Explore)?;
     Ok(Estimate { executions, standard_error })
 }

@@ -25,6 +25,7 @@ pub fn json(answer: &Answer) -> Value {
         "executions": answer.executions,
         "blocked": answer.blocked,
         "events": answer.events,
+        "reduced": reduced(answer),
         "seconds": { "frontend": answer.seconds.frontend, "explore": answer.seconds.explore, "cpu": answer.seconds.cpu },
         "peak_bytes": answer.peak_bytes,
     });
@@ -46,6 +47,12 @@ pub fn json(answer: &Answer) -> Value {
         }
     }
     object
+}
+
+/// How often each reduction was made, by its name.
+fn reduced(answer: &Answer) -> Value {
+    let made = answer.reduced.iter().map(|(reduction, times)| (reduction.name().to_string(), json!(times)));
+    Value::Object(made.collect())
 }
 
 /// The object that `verify --against --format json` prints.

@@ -47,6 +47,11 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
         answer.seconds.frontend,
         answer.seconds.explore
     );
+    let reduced: Vec<String> =
+        answer.reduced.iter().map(|(reduction, times)| format!("{reduction} {times}")).collect();
+    if !reduced.is_empty() {
+        let _ = writeln!(out, "cut short: {}", reduced.join(", "));
+    }
     out
 }
 
