@@ -389,7 +389,8 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         let graph = &mut self.trail.now;
         M::Hb::update(graph, event);
         if graph.has_needs() {
-            graph.update_needs(event, symmetry::partner(graph, event));
+            let also = symmetry::needed(graph, event);
+            graph.update_needs(event, also);
         }
     }
 

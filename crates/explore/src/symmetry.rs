@@ -13,7 +13,7 @@
 //! TruSt stays complete because
 //! - the canonical choice is the greatest key: the second twin, which comes later, can always make it;
 //! - an event of the second twin needs the event of the first one with the same index, as long as they chose alike
-//!   ([`partner`]). It is added after it, and not kept without it by a revisit. So the first twin never has to choose
+//!   ([`needed`]). It is added after it, and not kept without it by a revisit. So the first twin never has to choose
 //!   below what the second one has.
 //!
 //! This makes po ∪ rf ∪ {partners} the order of prefixes, which must have no cycle in what is to be visited. There
@@ -129,6 +129,23 @@ pub(crate) fn partner(graph: &ExecutionGraph, event: Ev) -> Ev {
         Some(&beside) if are_alike(graph, twin, id.thread, at) => beside,
         _ => Ev::NONE,
     }
+}
+
+/// What an event needs for the sake of its twin: the instruction that its partner begins. The write of a
+/// read-modify-write has its place by what was read, so that it cannot be left out and be added anew as any other
+/// event can.
+pub(crate) fn needed(graph: &ExecutionGraph, event: Ev) -> Ev {
+    let mut last = partner(graph, event);
+    if last.is_some() {
+        let Event { id, .. } = graph.event(last);
+        let mut later = graph.thread(id.thread).events()[id.index as usize + 1..].iter();
+        while Tag(graph.event(last).tag).ready() == Ready::Mid
+            && let Some(&next) = later.next()
+        {
+            last = next;
+        }
+    }
+    last
 }
 
 /// The first twin, as long as a thread has done no less and nothing else.
