@@ -23,6 +23,7 @@ mod search;
 mod seed;
 mod split;
 mod stuck;
+mod symmetry;
 mod task;
 mod visit;
 mod weave;
