@@ -5,6 +5,8 @@ pub enum FaultKind {
     Assertion,
     /// `abort()`, and traps that the compiler put there.
     Abort,
+    /// A panic that nobody catches.
+    Panic,
     DivisionByZero,
     /// Arithmetic that C leaves undefined: shifts past the width, quotients without a place.
     Arithmetic,

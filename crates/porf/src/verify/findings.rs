@@ -7,6 +7,7 @@
 
 use super::Request;
 use super::budget::Watch;
+use super::panics;
 use crate::answer::{Related, Shown, source};
 use crate::question::{Question, Says};
 use crate::trace::{StackFrame, Trace, stack};
@@ -28,6 +29,8 @@ pub(crate) struct Findings<'a> {
     all: bool,
     checks: Checks,
     watch: Watch<'a>,
+    /// A thread may end in a panic.
+    unwinds: bool,
     /// What this search saw; begins anew with it.
     pub seen: Seen,
     /// How often the search has begun anew.
@@ -107,12 +110,18 @@ pub(crate) struct Found {
 }
 
 impl<'a> Findings<'a> {
-    pub fn new(question: Option<&'a Question>, request: &Request<'a>, watch: Watch<'a>) -> Findings<'a> {
+    pub fn new(
+        question: Option<&'a Question>,
+        request: &Request<'a>,
+        watch: Watch<'a>,
+        unwinds: bool,
+    ) -> Findings<'a> {
         Findings {
             question,
             all: request.all,
             checks: request.checks,
             watch,
+            unwinds,
             seen: Seen::default(),
             begun: 0,
             stopped: None,
@@ -122,7 +131,10 @@ impl<'a> Findings<'a> {
 
     /// Whether every single execution has to be looked at.
     pub fn looks_at_all(&self) -> bool {
-        self.checks.has(ViolationKind::Leak) || self.question.is_some() || self.watch.counts_executions()
+        self.checks.has(ViolationKind::Leak)
+            || self.unwinds
+            || self.question.is_some()
+            || self.watch.counts_executions()
     }
 
     /// Whether there is nothing more to look for.
@@ -170,6 +182,9 @@ impl<'a> Findings<'a> {
                 {
                     let message = "memory that is allocated here is never freed".to_string();
                     self.event(execution, ViolationKind::Leak, message, leak, None)?;
+                }
+                if self.unwinds {
+                    self.unheard(execution)?;
                 }
                 if self.question.is_none()
                     && let Some(flag) = execution.flags().first()
@@ -297,6 +312,7 @@ impl<'a> Findings<'a> {
             }
             return ControlFlow::Break(());
         }
+        let ended = if fault.kind == FaultKind::Panic { panics::ended(execution) } else { Vec::new() };
         // The thread that is wrong, and what led it there.
         let threads = 0..execution.graph.threads().len();
         let last = |at: usize| execution.graph.thread_end(ThreadId(at as u16));
@@ -307,10 +323,35 @@ impl<'a> Findings<'a> {
         let keep = Trace::before(execution.graph, &wanted);
         if self.is_better(execution, kind(fault.kind), &keep) {
             let trace = Trace::of(execution.program(), execution.graph, &keep);
-            let shown = Shown { stack: calls, related: Vec::new(), trace, marked: Vec::new() };
-            self.keep(kind(fault.kind), fault.message.clone(), shown);
+            let mut shown = Shown { stack: calls, related: Vec::new(), trace, marked: Vec::new() };
+            let mut message = fault.message.clone();
+            if fault.kind == FaultKind::Panic {
+                message = panics::message(&message);
+            }
+            // What panicked first is the reason.
+            if let Some(first) = ended.into_iter().find(|first| first.joined) {
+                let stack = std::mem::replace(&mut shown.stack, first.stack);
+                shown.related.push(Related { message: "which leads to a panic here".to_string(), stack });
+                message = first.message;
+            }
+            self.keep(kind(fault.kind), message, shown);
         }
         self.go_on(1)
+    }
+
+    /// Panics that ended a thread that nobody joins.
+    fn unheard(&mut self, execution: &Execution<'_, '_>) -> ControlFlow<()> {
+        for panics::Ended { thread, message, stack, joined } in panics::ended(execution) {
+            let Some(last) = execution.graph.thread_end(thread).filter(|_| !joined) else { continue };
+            let keep = Trace::before(execution.graph, &[last]);
+            if self.is_better(execution, ViolationKind::Panic, &keep) {
+                let trace = Trace::of(execution.program(), execution.graph, &keep);
+                let shown = Shown { stack, related: Vec::new(), trace, marked: Vec::new() };
+                self.keep(ViolationKind::Panic, message, shown);
+            }
+            self.go_on(1)?;
+        }
+        ControlFlow::Continue(())
     }
 
     /// A violation at an event, and the event that it is one because of. `{}` in the message stands for
@@ -430,6 +471,7 @@ fn kind(fault: FaultKind) -> ViolationKind {
     match fault {
         FaultKind::Assertion => ViolationKind::Assertion,
         FaultKind::Lock => ViolationKind::Lock,
+        FaultKind::Panic => ViolationKind::Panic,
         FaultKind::BadAddress
         | FaultKind::NullPointer
         | FaultKind::OutOfBounds
