@@ -56,10 +56,8 @@ impl Symmetry {
         };
         let threads = &program.threads;
         let twin = |at: usize| threads[..at].iter().rposition(|other| !joins && alike(other, &threads[at]));
-        let roots: Vec<_> =
-            (0..threads.len()).map(|at| twin(at).map(|twin| ThreadId(twin as u16))).collect();
-        let creates =
-            code().any(|instr| matches!(instr, Instr::Create { .. } | Instr::CreatePointer { .. }));
+        let roots: Vec<_> = (0..threads.len()).map(|at| twin(at).map(|twin| ThreadId(twin as u16))).collect();
+        let creates = code().any(|instr| matches!(instr, Instr::Create { .. } | Instr::CreatePointer { .. }));
         (creates || roots.iter().any(Option::is_some)).then_some(Symmetry { anonymous, roots })
     }
 }

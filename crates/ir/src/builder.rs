@@ -102,6 +102,11 @@ impl FunctionBuilder {
         self.function.spans.push(self.span);
     }
 
+    /// Whether the last instruction is a call.
+    pub fn ends_in_call(&self) -> bool {
+        matches!(self.function.code.last(), Some(Instr::Call { .. } | Instr::CallPointer { .. }))
+    }
+
     /// Adds a load that only moves bytes.
     pub fn push_move(&mut self, instr: Instr) {
         self.function.moves.push(self.function.code.len() as Target);
@@ -136,6 +141,11 @@ impl FunctionBuilder {
         self.push(Instr::Branch { cond: cond.into(), then: then.0, otherwise: otherwise.0 });
     }
 
+    /// Where the call before it goes on when it is unwound.
+    pub fn pad(&mut self, to: Label, exception: Reg, catches: bool) {
+        self.push(Instr::Pad { to: to.0, exception, catches });
+    }
+
     /// The function, with a final return and all labels resolved.
     pub fn finish(mut self) -> Function {
         self.push(Instr::Return { value: None });
@@ -144,7 +154,7 @@ impl FunctionBuilder {
         };
         for instr in &mut self.function.code {
             match instr {
-                Instr::Jump { target } => resolve(target),
+                Instr::Jump { target } | Instr::Pad { to: target, .. } => resolve(target),
                 Instr::Branch { then, otherwise, .. } => {
                     resolve(then);
                     resolve(otherwise);

@@ -17,20 +17,22 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Check every execution of a C or C++ program
+/// Check every execution of a C, C++ or Rust program
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   porf verify queue.c
+  porf verify stack.rs
   porf verify --model tso --unroll 3 lock.c -- -DTHREADS=3 -Iinclude
   porf verify --format json --witness bug.json a.c b.c
   porf replay bug.json")]
 pub struct Args {
-    /// Source files (.c .cpp) or LLVM bitcode (.bc .ll), linked into one program; or one program in
+    /// Source files (.c .cpp, or one .rs) or LLVM bitcode (.bc .ll), linked into one program; or one program in
     /// Porf's own text form (.porf), or one litmus test (.litmus)
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The memory model: see `porf models` [default: rc11, or the model that a litmus test is meant for]
+    /// The memory model: see `porf models` [default: rc11 for C, c20 for C++ and Rust, or the model that a
+    /// litmus test is meant for]
     #[arg(long)]
     model: Option<Model>,
     /// Only count the executions that the model allows and this one forbids, and show one
@@ -96,6 +98,9 @@ pub struct Args {
     /// Write the result as a page for a browser
     #[arg(long)]
     html: Option<PathBuf>,
+    /// Rust's standard library: with shorter ways to wait, or as it is compiled
+    #[arg(long, value_enum, default_value_t = StdName::Short)]
+    std: StdName,
     /// Write the result as SARIF
     #[arg(long)]
     sarif: Option<PathBuf>,
@@ -109,18 +114,27 @@ pub struct Args {
     /// Which thread moves first where several can: the result is the same, the way there is not
     #[arg(long, value_enum, default_value_t = ScheduleName::Left, hide = true)]
     schedule: ScheduleName,
-    /// Arguments for clang
+    /// Arguments for clang, or for rustc
     #[arg(last = true)]
     flags: Vec<String>,
 }
 
 /// How much is tried to find out which orderings repair a program.
-const HINTS: Budget = Budget { executions: Some(20_000), time: Some(Duration::from_secs(3)) };
+const HINTS: Budget = Budget { executions: Some(20_000), time: Some(Duration::from_secs(3)), memory: None };
 
 #[derive(Clone, Copy, ValueEnum)]
 enum EquivalenceName {
     Mo,
     Rf,
+}
+
+/// What stands for Rust's standard library.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StdName {
+    /// Some of its functions, those that spin before they wait for example, are ours, with fewer events
+    Short,
+    /// As it is compiled
+    Real,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -182,7 +196,8 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     answer.seconds.frontend = frontend.as_secs_f64();
     if !args.no_hints {
         // A hint that cannot be found is no error.
-        let hints = Request { budget: HINTS, ..request };
+        let budget = Budget { memory: request.budget.memory, ..HINTS };
+        let hints = Request { budget, ..request };
         answer.repair = porf::repair(&input, &hints, &answer).unwrap_or(None);
     }
     answer.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
@@ -208,6 +223,7 @@ fn load(args: &Args) -> Result<Input, Error> {
             VolatileName::Relaxed => Volatile::Relaxed,
             VolatileName::Acqrel => Volatile::AcqRel,
         },
+        real_std: args.std == StdName::Real,
         ..LoadOptions::default()
     };
     Input::load(&args.files, &options)
@@ -238,7 +254,7 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
 }
 
 /// What `porf verify` can look for.
-const KINDS: [ViolationKind; 8] = [
+const KINDS: [ViolationKind; 9] = [
     ViolationKind::Assertion,
     ViolationKind::Race,
     ViolationKind::Memory,
@@ -246,6 +262,7 @@ const KINDS: [ViolationKind; 8] = [
     ViolationKind::Liveness,
     ViolationKind::Lock,
     ViolationKind::Trap,
+    ViolationKind::Panic,
     ViolationKind::Leak,
 ];
 

@@ -43,7 +43,7 @@ struct Loop<'m> {
 
 impl<'t, 'm> Body<'t, 'm> {
     pub fn translate(tr: &'t mut Translator<'m>, function: Value<'m>) -> Function {
-        if library::provides(function) {
+        if tr.replaced.contains_key(&function) || library::provides(function) {
             return tr.external(function);
         }
         let mut body = Body::empty(tr, function);
@@ -315,6 +315,15 @@ impl<'t, 'm> Body<'t, 'm> {
         (first.0..first.0 + count).map(|reg| Operand::Reg(Reg(reg))).collect()
     }
 
+    /// The first word of what a landing pad gives: the exception.
+    pub fn landing(&mut self, pad: Value<'m>) -> Operand {
+        if !self.values.contains_key(&pad) {
+            let words = self.fresh(pad);
+            self.values.insert(pad, words);
+        }
+        self.values[&pad][0]
+    }
+
     /// A value of one word into a new register.
     pub fn result(&mut self, value: Value<'m>) -> Reg {
         let reg = self.b.register(value.name());
@@ -402,6 +411,8 @@ impl<'t, 'm> Body<'t, 'm> {
         for address in std::mem::take(&mut self.shared_locals) {
             let kind = porf_ir::AllocKind::Stack;
             self.b.push(Instr::Free { address: address.into(), kind });
+            // It is over: what the thread does at its end must not free it again.
+            self.b.push(Instr::Move { dst: address, src: Operand::Const(0) });
             self.shared_locals.push(address);
         }
         match words.as_slice() {
@@ -436,8 +447,10 @@ pub fn mask(width: Width) -> u64 {
 pub fn successors(block: Block<'_>) -> Vec<Block<'_>> {
     let terminator = block.terminator();
     match terminator.opcode() {
-        // We do not unwind.
-        Opcode::Invoke => vec![terminator.normal_destination()],
+        Opcode::Invoke => {
+            let pad = terminator.unwind_destination();
+            std::iter::once(terminator.normal_destination()).chain(pad).collect()
+        }
         _ => terminator.successors(),
     }
 }

@@ -11,7 +11,7 @@ mod memory;
 mod moves;
 pub mod types;
 
-use crate::library;
+use crate::library::{self, Row, slow};
 use crate::llvm::{Module, Value, ValueKind};
 use crate::{Error, Options, Volatile};
 use escape::Escapes;
@@ -34,6 +34,10 @@ pub struct Translator<'m> {
     pub spurious: bool,
     /// What volatile accesses are.
     pub volatile: Volatile,
+    /// The program is one of Rust.
+    pub is_rust: bool,
+    /// Functions of std that we have our own versions of.
+    pub replaced: HashMap<Value<'m>, &'static Row>,
     pub program: Program,
     functions: HashMap<Value<'m>, FunctionId>,
     /// Functions that are called or whose address is taken, and not yet translated.
@@ -50,12 +54,15 @@ pub struct Translator<'m> {
     sources: HashMap<u32, Option<Lines<String>>>,
 }
 
-/// Translates everything that the entry needs.
-pub fn program(module: &Module, name: &str, options: &Options) -> Result<Program, Error> {
+/// Translates everything that `entry` needs.
+pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> Result<Program, Error> {
+    let is_rust = module.is_rust();
     let mut translator = Translator {
         module,
         spurious: options.spurious,
         volatile: options.volatile,
+        is_rust,
+        replaced: if is_rust && !options.real_std { slow::replaced(module) } else { HashMap::new() },
         program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
         functions: HashMap::new(),
         pending: Vec::new(),
@@ -67,7 +74,7 @@ pub fn program(module: &Module, name: &str, options: &Options) -> Result<Program
         escapes: Escapes::new(module),
         sources: HashMap::new(),
     };
-    let main = module.function(&options.entry).ok_or_else(|| Error::NoEntry(options.entry.clone()))?;
+    let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
     translator.start(main).map_err(|why| Error::Unsupported(Diagnostic::about(name, why)))?;
     while let Some((function, id)) = translator.pending.pop() {
         let body = Body::translate(&mut translator, function);
@@ -351,7 +358,11 @@ impl<'m> Translator<'m> {
     fn external(&mut self, function: Value<'m>) -> Function {
         let mut body = Body::empty(self, function);
         let args: Vec<Operand> = (0..body.params).map(|index| Operand::Reg(Reg(index))).collect();
-        match library::call(&mut body, function.name(), &args) {
+        let result = match body.tr.replaced.get(&function).copied() {
+            Some(row) => row.lower(&mut body, function.name(), &args),
+            None => library::call(&mut body, function.name(), &args),
+        };
+        match result {
             Ok(result) => body.finish_with(result),
             Err(reason) => body.fail_with(&reason),
         }

@@ -40,7 +40,7 @@ impl<'a> Trials<'a> {
 
     /// Whether the budget is used up.
     pub fn over(&self) -> bool {
-        let Budget { executions, time } = self.request.budget;
+        let Budget { executions, time, .. } = self.request.budget;
         executions.is_some_and(|limit| self.executions >= limit)
             || time.is_some_and(|limit| self.start.elapsed() >= limit)
             || self.request.interrupt.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
@@ -77,10 +77,11 @@ impl<'a> Trials<'a> {
         if self.over() {
             return Ok(Outcome::Undecided);
         }
-        let Budget { executions, time } = self.request.budget;
+        let Budget { executions, time, memory } = self.request.budget;
         let budget = Budget {
             executions: executions.map(|limit| limit - self.executions),
             time: time.map(|limit| limit.saturating_sub(self.start.elapsed())),
+            memory,
         };
         let answer = verify(input, &Request { model, budget, ..self.request })?;
         self.executions += answer.executions + answer.blocked;

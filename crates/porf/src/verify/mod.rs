@@ -6,6 +6,7 @@ mod checkpoint;
 mod drive;
 mod findings;
 mod kept;
+mod panics;
 
 pub use against::{Difference, against};
 pub use budget::{Budget, Memory};
@@ -17,7 +18,7 @@ use crate::{Error, mapping, usage};
 use budget::Watch;
 use findings::{Findings, Seen};
 use porf_explore::{Error as ExploreError, Reductions, Schedule, Statistics, Visit, explore};
-use porf_ir::Program;
+use porf_ir::{Instr, Program};
 use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Coverage, Limit, Verdict};
 use std::path::Path;
@@ -111,7 +112,7 @@ impl Request<'_> {
 pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let program = compiled(input, request.model)?;
     let watch = Watch::start(request.budget, request.interrupt);
-    let mut findings = Findings::new(input.question.as_ref(), request, watch);
+    let mut findings = Findings::new(input.question.as_ref(), request, watch, unwinds(&program));
     let mut equivalence = request.equivalence;
     let mut warnings = Vec::new();
     let (start, cpu) = (Instant::now(), usage::cpu_time());
@@ -184,6 +185,12 @@ fn compiled(input: &Input, model: Model) -> Result<Program, Error> {
         mapping::reading(question.test(), model)?;
     }
     mapping::compile(input.program.clone(), model)
+}
+
+/// Whether a thread may end in a panic.
+fn unwinds(program: &Program) -> bool {
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    code.any(|instr| matches!(instr, Instr::Unwind { .. }))
 }
 
 /// One search; what it finds goes to `findings`.

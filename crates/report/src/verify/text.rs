@@ -193,7 +193,9 @@ fn cell(event: &TraceEvent, marked: &[EventId]) -> String {
 
 /// Events that are only counted, with their line if they have one in common.
 fn folded(events: &[TraceEvent]) -> String {
-    let place = |event: &TraceEvent| event.source().map(|frame| frame.location.line).filter(|line| *line > 0);
+    let place = |event: &TraceEvent| {
+        event.source().filter(|frame| !is_library(frame)).map(|frame| frame.location.line)
+    };
     let line =
         events.first().and_then(place).filter(|line| events.iter().all(|event| place(event) == Some(*line)));
     let line = line.map_or(String::new(), |line| format!("{line}: "));
