@@ -86,7 +86,7 @@ pub mod trace;
 mod usage;
 mod verify;
 
-pub use advise::{Advice, Advised, Place, Repair, Suggestion, advise, repair};
+pub use advise::{Advice, Advised, Place, Repair, Side, Suggestion, advise, repair};
 pub use answer::{Answer, Found, Related, Seconds, Shown, source};
 pub use error::Error;
 pub use input::{Input, LoadOptions, Origin, Volatile};
