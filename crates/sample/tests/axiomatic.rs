@@ -81,11 +81,11 @@ fn run(program: &Program, engine: &mut Engine, choices: &mut impl Scheduler) -> 
     }
     for &t in &threads {
         engine.finish_thread(t);
-        engine.join_thread(0, t);
+        engine.join_thread(ThreadId(0), t);
     }
     let mut outcome: Outcome = read.concat();
     for &location in &locations {
-        outcome.push(engine.load(0, location, Order::Relaxed, choices) as u8);
+        outcome.push(engine.load(ThreadId(0), location, Order::Relaxed, choices) as u8);
     }
     outcome
 }
