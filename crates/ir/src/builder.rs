@@ -49,6 +49,11 @@ impl FunctionBuilder {
         self.function.file = file;
     }
 
+    /// A loop begins here that runs a constant number of times.
+    pub fn counted_loop(&mut self) {
+        self.function.counted.push(self.function.code.len() as Target);
+    }
+
     /// Values by number: jumps to `default` where no case matches.
     pub fn switch(&mut self, value: crate::Operand, cases: &[(u64, Label)], default: Label) {
         let cases = cases.iter().map(|(value, label)| (*value, label.0)).collect();
@@ -97,6 +102,11 @@ impl FunctionBuilder {
         self.function.spans.push(self.span);
     }
 
+    /// Whether the last instruction is a call.
+    pub fn ends_in_call(&self) -> bool {
+        matches!(self.function.code.last(), Some(Instr::Call { .. } | Instr::CallPointer { .. }))
+    }
+
     /// Adds a load that only moves bytes.
     pub fn push_move(&mut self, instr: Instr) {
         self.function.moves.push(self.function.code.len() as Target);
@@ -131,6 +141,11 @@ impl FunctionBuilder {
         self.push(Instr::Branch { cond: cond.into(), then: then.0, otherwise: otherwise.0 });
     }
 
+    /// Where the call before it goes on when it is unwound.
+    pub fn pad(&mut self, to: Label, exception: Reg, catches: bool) {
+        self.push(Instr::Pad { to: to.0, exception, catches });
+    }
+
     /// The function, with a final return and all labels resolved.
     pub fn finish(mut self) -> Function {
         self.push(Instr::Return { value: None });
@@ -139,7 +154,7 @@ impl FunctionBuilder {
         };
         for instr in &mut self.function.code {
             match instr {
-                Instr::Jump { target } => resolve(target),
+                Instr::Jump { target } | Instr::Pad { to: target, .. } => resolve(target),
                 Instr::Branch { then, otherwise, .. } => {
                     resolve(then);
                     resolve(otherwise);

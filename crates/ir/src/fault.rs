@@ -7,6 +7,8 @@ pub enum FaultKind {
     Assertion,
     /// `abort()`, and traps that the compiler put there.
     Abort,
+    /// A panic that nobody catches.
+    Panic,
     /// A division or remainder by 0.
     DivisionByZero,
     /// Arithmetic that C leaves undefined: shifts past the width, quotients without a place.

@@ -212,6 +212,16 @@ pub enum Instr {
     Block { reason: BlockReason },
     /// The program is wrong where it comes here.
     Fail { kind: FaultKind, message: Box<str> },
+    /// As `Fail`, in words of the program: `text` is the address of a private object with a number, how many
+    /// bytes there are, and the bytes behind it.
+    FailWith { kind: FaultKind, text: Operand },
+    /// Ends calls up to the innermost one that an [`Instr::Pad`] follows, with their variables that other
+    /// threads can see, and goes to the pad. Where no pad that catches follows any call, the program is
+    /// wrong. `text` is what to say then, as in `FailWith`; 0 where unwinding only goes on.
+    Unwind { exception: Operand, text: Operand },
+    /// Does nothing. Where the call before it is unwound, the thread goes on at `to`, with the exception in a
+    /// register and 0 in the one behind it. `catches` tells a handler from a cleanup, which unwinds further.
+    Pad { to: Target, exception: Reg, catches: bool },
     /// The head of a loop. An iteration without an effect that leaves the loop's variables as they
     /// were would be repeated until another thread writes: the thread waits for that instead
     /// (`BlockReason::Spin`). `effects`, `memory` and the second register of each pair remember the

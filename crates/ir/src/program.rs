@@ -76,6 +76,8 @@ pub struct Function {
     /// Loads that only move bytes to another place, in order: they may read what was never written, as
     /// the padding of a structure is.
     pub moves: Vec<Target>,
+    /// Heads of loops that run a constant number of times, in order: no bound cuts them off.
+    pub counted: Vec<Target>,
 }
 
 /// A thread that runs from the start.

@@ -61,6 +61,9 @@ fn split_function(function: &mut Function, splits: &[Split]) {
                 .extend(made.filter(|at| matches!(function.code[*at as usize], Instr::Load { .. })));
         }
     }
+    for head in &mut function.counted {
+        *head = moved[*head as usize];
+    }
     for instr in &mut function.code {
         instr.map_targets(|target| moved[target as usize]);
     }

@@ -32,9 +32,13 @@ pub struct Origin {
     pub entry: String,
     /// Whether weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// Whether an overflow of a signed number is a trap.
+    pub overflow: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
 }
 
-pub use porf_frontend_llvm::Options as LoadOptions;
+pub use porf_frontend_llvm::{Options as LoadOptions, Volatile};
 
 impl Input {
     /// A program that was built in memory.
@@ -43,7 +47,7 @@ impl Input {
         Input { program, question: None, model, origin: Origin::default() }
     }
 
-    /// Reads files: C, C++ or bitcode, linked into one program; or a single program in Porf's own text
+    /// Reads files: C, C++, Rust or bitcode, linked into one program; or a single program in Porf's own text
     /// form (`.porf`), or a single litmus test.
     pub fn load(files: &[PathBuf], options: &LoadOptions) -> Result<Input, Error> {
         let origin = Origin {
@@ -51,6 +55,8 @@ impl Input {
             flags: options.flags.clone(),
             entry: options.entry.clone(),
             spurious: options.spurious,
+            overflow: options.overflow,
+            volatile: options.volatile,
         };
         if let [file] = files {
             match file.extension().and_then(|extension| extension.to_str()) {
@@ -70,13 +76,13 @@ impl Input {
         }
         if let Some(file) = files.iter().find(|file| !llvm::is_supported(file)) {
             return Err(Error::Input(format!(
-                "{}: not a file of a kind that verify knows (.c .cpp .bc .ll, or a single .porf or .litmus)",
+                "{}: not a file of a kind that verify knows (.c .cpp .rs .bc .ll, or a single .porf or .litmus)",
                 file.display()
             )));
         }
         let program = llvm::load(files, options)?;
         let mut input = Input { origin, ..Input::new(program) };
-        if files.iter().any(|file| llvm::is_cpp(file)) {
+        if files.iter().any(|file| llvm::is_cpp(file) || llvm::is_rust(file)) {
             input.model = Model::C20;
         }
         Ok(input)

@@ -268,7 +268,9 @@ impl fmt::Display for Limit {
             Limit::Executions { limit } => write!(f, "limit of {limit} executions reached"),
             Limit::Events { given, limit } => write!(f, "{given} events, limit {limit}"),
             Limit::Nodes { limit } => write!(f, "limit of {limit} nodes reached"),
-            Limit::Memory { limit_bytes } => write!(f, "memory limit of {limit_bytes} bytes reached"),
+            Limit::Memory { limit_bytes } => {
+                write!(f, "memory limit of {} MiB reached (--max-memory)", limit_bytes.div_ceil(1 << 20))
+            }
             Limit::Unroll { unroll } => write!(f, "a loop ran more than {unroll} times"),
             Limit::Incomplete { loops, assumptions } => {
                 write!(f, "no execution is complete")?;

@@ -2,6 +2,7 @@
 
 mod call;
 mod constant;
+mod counted;
 mod escape;
 mod function;
 mod instruction;
@@ -10,9 +11,9 @@ mod memory;
 mod moves;
 pub mod types;
 
-use crate::Error;
-use crate::library;
+use crate::library::{self, Row, slow};
 use crate::llvm::{Module, Value, ValueKind};
+use crate::{Error, Options, Volatile};
 use escape::Escapes;
 pub use function::Body;
 pub use function::successors;
@@ -31,6 +32,12 @@ pub struct Translator<'m> {
     pub module: &'m Module,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
+    /// The program is one of Rust.
+    pub is_rust: bool,
+    /// Functions of std that we have our own versions of.
+    pub replaced: HashMap<Value<'m>, &'static Row>,
     pub program: Program,
     functions: HashMap<Value<'m>, FunctionId>,
     /// Functions that are called or whose address is taken, and not yet translated.
@@ -48,10 +55,14 @@ pub struct Translator<'m> {
 }
 
 /// Translates everything that `entry` needs.
-pub fn program(module: &Module, name: &str, entry: &str, spurious: bool) -> Result<Program, Error> {
+pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> Result<Program, Error> {
+    let is_rust = module.is_rust();
     let mut translator = Translator {
         module,
-        spurious,
+        spurious: options.spurious,
+        volatile: options.volatile,
+        is_rust,
+        replaced: if is_rust && !options.real_std { slow::replaced(module) } else { HashMap::new() },
         program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
         functions: HashMap::new(),
         pending: Vec::new(),
@@ -347,7 +358,11 @@ impl<'m> Translator<'m> {
     fn external(&mut self, function: Value<'m>) -> Function {
         let mut body = Body::empty(self, function);
         let args: Vec<Operand> = (0..body.params).map(|index| Operand::Reg(Reg(index))).collect();
-        match library::call(&mut body, function.name(), &args) {
+        let result = match body.tr.replaced.get(&function).copied() {
+            Some(row) => row.lower(&mut body, function.name(), &args),
+            None => library::call(&mut body, function.name(), &args),
+        };
+        match result {
             Ok(result) => body.finish_with(result),
             Err(reason) => body.fail_with(&reason),
         }

@@ -103,7 +103,12 @@ fn enumerated(test: &LitmusTest, model: &Axioms, unroll: u32) -> Result<TestAnsw
 
 /// The same by exploration; `None` if the explorer cannot treat the test.
 fn explored(test: &LitmusTest, model: &Axioms, unroll: u32) -> Result<Option<TestAnswer>, Error> {
-    let options = porf_explore::Options { unroll: Some(unroll), ..Default::default() };
+    let options = porf_explore::Options {
+        unroll: Some(unroll),
+        // Executions are counted here.
+        reductions: porf_explore::Reductions::NONE,
+        ..Default::default()
+    };
     let mut collected = Collected::new(test, model);
     let fast = model.fast().filter(|model| is_explored(test, *model));
     let ended = match fast {

@@ -1,11 +1,12 @@
 //! For people: a diagnostic in the source, then the execution, one column per thread.
 
 use super::fold::{Row, fold};
+use super::hints;
 use crate::paint::{Paint, Snippet, extent};
 use miette::{LabeledSpan, NamedSource};
 use porf::names::is_library;
 use porf::trace::{StackFrame, Trace, TraceEvent};
-use porf::{Answer, Difference, Estimate, Model, Related, Shown, source};
+use porf::{Answer, Difference, Estimate, Found, Model, Related, Shown, source};
 use porf_event::{EventId, ThreadId};
 use porf_verdict::{Checks, Verdict, Violation, ViolationKind};
 use std::fmt::Write;
@@ -27,14 +28,28 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
             let _ = writeln!(out, "inconclusive under {}: {limit}", answer.model);
         }
         Verdict::Violated(violation) => {
-            let _ = writeln!(out, "violated under {}: {}", answer.model, violation.kind.word());
-            if let Some(shown) = &answer.violation {
-                diagnostic(&mut out, violation, shown, color, width, read);
+            let count = answer.found.len();
+            let what = match count {
+                0 | 1 => violation.kind.word().to_string(),
+                _ => format!("{count} violations"),
+            };
+            let _ = writeln!(out, "violated under {}: {what}", answer.model);
+            for (at, Found { violation, shown }) in answer.found.iter().enumerate() {
+                if count > 1 {
+                    let _ = writeln!(out, "\n{} of {count}: {}", at + 1, violation.kind.word());
+                }
+                let Some(shown) = shown else {
+                    let _ = writeln!(out, "  {}", violation.message);
+                    continue;
+                };
+                let help = if at == 0 { hints::help(answer) } else { None };
+                diagnostic(&mut out, violation, shown, help, color, width, read);
                 let _ = writeln!(out, "how it happens:\n");
                 columns(&mut out, &shown.trace, &shown.marked, width);
                 out.push('\n');
-            } else {
-                let _ = writeln!(out, "  {}", violation.message);
+            }
+            if let Some(limit) = &answer.unfinished {
+                let _ = writeln!(out, "there may be more violations: {limit}");
             }
         }
     }
@@ -48,6 +63,11 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
         answer.seconds.frontend,
         answer.seconds.explore
     );
+    let reduced: Vec<String> =
+        answer.reduced.iter().map(|(reduction, times)| format!("{reduction} {times}")).collect();
+    if !reduced.is_empty() {
+        let _ = writeln!(out, "cut short: {}", reduced.join(", "));
+    }
     out
 }
 
@@ -88,11 +108,13 @@ fn diagnostic(
     out: &mut String,
     violation: &Violation,
     shown: &Shown,
+    help: Option<String>,
     color: bool,
     width: usize,
     read: &dyn Fn(&str) -> Option<String>,
 ) {
-    let mut all = vec![located(&violation.message, &shown.stack, read)];
+    let main = located(&violation.message, &shown.stack, read);
+    let mut all = vec![Snippet { help, ..main }];
     for Related { message, stack } in &shown.related {
         let (Some(here), Some(there)) = (shown.source(), source(stack)) else { continue };
         // In the same file it is a second label of the same snippet.
@@ -171,7 +193,9 @@ fn cell(event: &TraceEvent, marked: &[EventId]) -> String {
 
 /// Events that are only counted, with their line if they have one in common.
 fn folded(events: &[TraceEvent]) -> String {
-    let place = |event: &TraceEvent| event.source().map(|frame| frame.location.line).filter(|line| *line > 0);
+    let place = |event: &TraceEvent| {
+        event.source().filter(|frame| !is_library(frame)).map(|frame| frame.location.line)
+    };
     let line =
         events.first().and_then(place).filter(|line| events.iter().all(|event| place(event) == Some(*line)));
     let line = line.map_or(String::new(), |line| format!("{line}: "));
