@@ -103,7 +103,7 @@ pub trait MemoryModel {
         false
     }
 
-    /// Whether a write can be the last of its location for ever, if no other comes.
+    /// Whether a write can be the last of its location forever, if no other comes.
     fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool;
 
     /// The same for several at once.

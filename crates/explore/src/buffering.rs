@@ -2,7 +2,7 @@
 //!
 //! The main search builds executions in which po | rf has no cycle. Models that do not keep program order
 //! allow others: a write may be read by a read that is before it in po | rf, unless it depends on that read
-//! or is ordered after it. When such a write comes, the search cuts out what the two hang on
+//! or is ordered after it. When such a write comes, the search cuts out what the two depend on
 //! ([`seed`](crate::seed)); if it never does, there is no such execution. Otherwise the search with dependency
 //! prefixes ([`weave`](crate::weave)) goes on from there, or, where that cannot be told, through the whole program.
 //! Why that is enough is told in `docs/hardware.md`.
@@ -53,7 +53,7 @@ impl Memo for WithHistory<'_, '_> {
 
 impl Ordered for WithHistory<'_, '_> {
     fn before(&self, architecture: Architecture, event: Ev, found: &mut dyn FnMut(Ev)) {
-        // Elsewhere it may hang on what comes later: an AMO of RISC-V is one operation.
+        // Elsewhere it may depend on what comes later: an AMO of RISC-V is one operation.
         if architecture != Architecture::Imm {
             return architecture.before(self, event, found);
         }
@@ -103,7 +103,7 @@ fn covered<'h>(
     }
 }
 
-/// Finds it out for all events of the thread in their order: each hangs on those before it.
+/// Finds it out for all events of the thread in their order: each depends on those before it.
 #[cold]
 fn find_below<'h>(
     graph: &ExecutionGraph,

@@ -1,4 +1,4 @@
-//! What is known of the events of a thread beyond their labels: what they hang on, what is ordered before
+//! What is known of the events of a thread beyond their labels: what they depend on, what is ordered before
 //! them. It belongs to the history of the thread, and is found out once.
 //!
 //! To track dependencies makes a state half as large again and a step half as long, and few histories are
@@ -35,7 +35,7 @@ pub(crate) struct Facts {
     below: OnceCell<Box<Below>>,
 }
 
-/// What the next event of a thread hangs on.
+/// What the next event of a thread depends on.
 #[derive(Default)]
 pub(crate) struct Hangs {
     /// Earlier events of the thread by index, and how: [`Need`]'s kinds.
@@ -97,7 +97,7 @@ impl Facts {
 
 /// Only where dependencies are tracked, always or when asked for.
 impl History<'_> {
-    /// What the next event of the thread hangs on.
+    /// What the next event of the thread depends on.
     #[inline]
     pub fn hangs(&self, tag: Tag) -> &Hangs {
         match self.facts(tag).hangs.get() {

@@ -253,7 +253,7 @@ impl ExecutionGraph {
         new
     }
 
-    /// Removes the newest event, with what hangs on it.
+    /// Removes the newest event, with what depends on it.
     #[inline]
     pub fn remove_last(&mut self) {
         let last = Ev(self.events.len() as u32 - 1);

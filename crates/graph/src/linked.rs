@@ -29,7 +29,7 @@ pub trait Linked {
 
 /// A graph that remembers what a model found out about an event.
 pub trait Memo: Linked {
-    /// What was found about an event, or is found now. It must hang on nothing but the event, its thread up
+    /// What was found about an event, or is found now. It must depend on nothing but the event, its thread up
     /// to it, and `variant`, which is 0 or 1.
     fn memo(&self, event: Ev, variant: usize, find: impl FnOnce() -> Words) -> &[u64];
 }

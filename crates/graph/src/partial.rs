@@ -23,7 +23,7 @@ pub struct Partial {
     settled: Vec<u32>,
 }
 
-/// What an event hangs on, beside its source.
+/// What an event depends on, beside its source.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     /// Events of the same thread, in no order.
@@ -58,7 +58,7 @@ impl Partial {
         self.settled[thread.as_usize()] = 0;
     }
 
-    /// What an event hangs on.
+    /// What an event depends on.
     #[inline]
     pub fn links(&self, event: Ev) -> &Links {
         &self.links[event.as_usize()]
@@ -124,7 +124,7 @@ impl Partial {
         new
     }
 
-    /// Removes the newest event, with what hangs on it; the thread is settled up to where it stood.
+    /// Removes the newest event, with what depends on it; the thread is settled up to where it stood.
     pub fn remove_last(&mut self) {
         let last = self.graph.newest();
         let EventId { thread, index } = self.graph.events[last.as_usize()].id;

@@ -13,7 +13,7 @@ use porf_sample::protocol::FindingKind;
 
 const RECURSIVE: i32 = 1;
 const ERRORCHECK: i32 = 2;
-/// What glibc makes the kind of a destroyed mutex; whoever initialises it anew overwrites it.
+/// What glibc makes the kind of a destroyed mutex; whoever initialises it again overwrites it.
 const DESTROYED: i32 = -1;
 /// The bit of a robust mutex in the kind that glibc keeps.
 const ROBUST: i32 = 16;

@@ -301,7 +301,7 @@ impl Snapshot {
     }
 
     unsafe fn restore(&mut self) {
-        // Memory beyond the copied heap is given out anew, zeroed as it was.
+        // Memory beyond the copied heap is given out again, zeroed as it was.
         self.heap_high = heap::used().end;
         // SAFETY: the same ranges as copied; nothing of ours lies in them but what rolls back.
         unsafe {

@@ -169,7 +169,7 @@ impl Detector {
         self.generation
     }
 
-    /// Makes the cell untouched: the memory was allocated anew. No place covers it any more. Returns what
+    /// Makes the cell untouched: the memory was allocated again. No place covers it any more. Returns what
     /// the runtime kept for a lock here, or 0.
     pub fn forget(&mut self, cell: &mut Cell) -> u32 {
         let mut sync = 0;

@@ -3,7 +3,7 @@
 //! Deviations, by which more threads meet in critical sections: the thread that ran last goes on a little less
 //! often than others, one that yields lets another go first at least once in four times, and one that creates
 //! others goes on first, so that those begin together. After 16,384 steps threads mostly go on, to save time. In
-//! one execution in thirty-two the threads have very different chances to run, drawn anew each time, and in one
+//! one execution in thirty-two the threads have very different chances to run, drawn again each time, and in one
 //! in sixteen a created thread may begin at once: without these, one thread hardly ever runs to its end while
 //! others wait at their start.
 
