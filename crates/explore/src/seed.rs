@@ -1,9 +1,9 @@
 //! Where load buffering begins: a write, a read before it in po | rf that it does not depend on, a way from the read
 //! to the write, and all that these depend on, cut out of an execution.
 //!
-//! If the read takes its value from the write, po | rf has a cycle here, and in every execution that has this as a
-//! part. (Not so without the way, which is left out where it depends on what the read reads.) `docs/hardware.md`
-//! tells why every execution with a cycle has such a part, and why the main search comes across it.
+//! If the read takes its value from the write, po | rf has a cycle in the seed, and in every execution that
+//! contains it. (This needs the way, which is left out if it depends on what the read reads.)
+//! `docs/hardware.md` says why every execution with a cycle contains a seed, and why the main search finds it.
 
 use crate::buffering::{WithHistory, tag_before};
 use crate::history::{History, Tag};
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use std::collections::HashSet;
 
 pub(crate) struct Seed {
-    /// Neither has the read a source nor the write a place.
+    /// The read has no source and the write has no place.
     pub partial: Partial,
     pub write: Ev,
     pub read: Ev,

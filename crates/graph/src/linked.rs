@@ -22,7 +22,7 @@ pub trait Linked {
     /// The events of the same thread that an event needs, in no order.
     fn needs(&self, event: Ev) -> impl Iterator<Item = Need> + '_;
 
-    /// Of a read: whether its ordering, and whether a write follows it, depends on the value that it reads
+    /// For a read: whether its ordering, and whether a write follows it, depends on the value that it reads
     /// (a compare-and-swap).
     fn is_conditional(&self, event: Ev) -> bool;
 }

@@ -32,7 +32,7 @@ pub struct Links {
     pub site: u64,
     /// For the owner: the state of the thread that wanted the event.
     pub before: u32,
-    /// Of a read: whether its ordering, and whether a write follows it, depends on the value that it reads
+    /// For a read: whether its ordering, and whether a write follows it, depends on the value that it reads
     /// (a compare-and-swap).
     pub conditional: bool,
 }

@@ -34,7 +34,7 @@ pub struct SyncObject {
     pub readers: u32,
     pub round: u32,
     pub waiters: Vec<ThreadId>,
-    /// Of a robust mutex; [`Robust::No`] of all others.
+    /// For a robust mutex; [`Robust::No`] of all others.
     pub robust: Robust,
     /// Some thread waited on it, and may not have noticed yet that it need not.
     waited: bool,
