@@ -23,6 +23,7 @@ mod runtime;
 mod translate;
 
 pub use compile::{compile, find_clang, include_directory, is_cpp};
+pub use library::verifier::SECTION as ATOMIC_SECTION;
 pub use llvm::version;
 
 use llvm::Module;

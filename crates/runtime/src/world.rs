@@ -434,6 +434,7 @@ pub fn init(shared: *mut Shared) {
     unsafe {
         let options = (*shared).options;
         let mut engine = Engine::new();
+        engine.c11 = options.c11 != 0;
         engine.window = (options.window != 0).then_some(options.window as usize);
         let share = match options.scheduler {
             scheduler::RANDOM => Share::Random,

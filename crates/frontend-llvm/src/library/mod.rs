@@ -20,7 +20,7 @@ mod stream;
 mod system;
 mod table;
 mod thread;
-mod verifier;
+pub mod verifier;
 mod waiting;
 
 use crate::llvm::Value;

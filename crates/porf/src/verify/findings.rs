@@ -7,6 +7,7 @@
 use super::Request;
 use super::budget::Watch;
 use super::kept::{Kept, Place};
+use super::sections::Sections;
 use crate::answer::{Related, Shown, source};
 use crate::question::{Question, Says};
 use crate::trace::{Trace, stack};
@@ -14,7 +15,8 @@ use porf_event::{BlockReason, Label, ThreadId};
 use porf_explore::{Execution, Stuck, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
-use porf_ir::Split;
+use porf_ir::{Program, Split};
+use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Limit, SourceLocation, Violation, ViolationKind};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -28,6 +30,8 @@ pub(crate) struct Findings<'a> {
     all: bool,
     checks: Checks,
     watch: Watch<'a>,
+    /// The atomic sections of the program, if it has any.
+    sections: Option<Sections>,
     /// What this search saw; begins anew with it.
     pub seen: Seen,
     /// How often the search has begun anew.
@@ -40,6 +44,8 @@ pub(crate) struct Findings<'a> {
 #[derive(Default)]
 pub(crate) struct Seen {
     pub executions: u64,
+    /// Complete and blocked ones that are none, because something comes between the accesses of a section.
+    pub dropped: (u64, u64),
     /// Whether some execution ended the process while other threads waited.
     pub ended: bool,
     /// The loops that reached the bound.
@@ -102,6 +108,7 @@ impl<'a> Findings<'a> {
             all: request.all,
             checks: request.checks,
             watch,
+            sections: None,
             seen: Seen::default(),
             begun: 0,
             stopped: None,
@@ -111,7 +118,10 @@ impl<'a> Findings<'a> {
 
     /// Whether every single execution has to be looked at.
     pub fn looks_at_all(&self) -> bool {
-        self.checks.has(ViolationKind::Leak) || self.question.is_some() || self.watch.counts_executions()
+        self.checks.has(ViolationKind::Leak)
+            || self.question.is_some()
+            || self.sections.is_some()
+            || self.watch.counts_executions()
     }
 
     /// Whether there is nothing more to look for.
@@ -139,7 +149,28 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// The search that begins now: on what, and how.
+    pub fn begin(&mut self, program: &Program, model: Model, equivalence: Equivalence) {
+        self.sections = Sections::of(program, model, equivalence);
+    }
+
     pub fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
+        let looked_at = match visit {
+            Visit::Complete(execution) | Visit::Blocked(execution) | Visit::Fault(execution, _) => {
+                Some(execution)
+            }
+            _ => None,
+        };
+        if let (Some(sections), Some(execution)) = (self.sections, looked_at)
+            && !sections.are_whole(execution)
+        {
+            match visit {
+                Visit::Complete(_) => self.seen.dropped.0 += 1,
+                Visit::Blocked(_) => self.seen.dropped.1 += 1,
+                _ => return ControlFlow::Continue(()),
+            }
+            return self.count(1);
+        }
         match visit {
             Visit::Complete(execution) => {
                 if self.checks.has(ViolationKind::Leak) {
@@ -172,6 +203,11 @@ impl<'a> Findings<'a> {
                 }
                 if let Some(stuck) = execution.stuck() {
                     self.stuck(execution, &stuck)?;
+                }
+                if self.sections.is_some() {
+                    for fault in execution.faults() {
+                        self.fault(execution, fault)?;
+                    }
                 }
                 self.count(1)
             }
