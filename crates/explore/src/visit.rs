@@ -2,6 +2,7 @@
 
 use crate::buffering::tag_before;
 use crate::history::{History, Next};
+use crate::reduce::Reduced;
 use crate::schedule::tag_of;
 use crate::task::Task;
 use porf_event::{BlockReason, ThreadId, Value};
@@ -98,6 +99,8 @@ pub struct Statistics {
     pub buffering: bool,
     /// Whether that search went through the whole program, not from seeds.
     pub whole: bool,
+    /// How often each reduction was made.
+    pub reduced: Reduced,
 }
 
 impl Statistics {
@@ -109,6 +112,7 @@ impl Statistics {
         self.revisits += other.revisits;
         self.buffering |= other.buffering;
         self.whole |= other.whole;
+        self.reduced.add(&other.reduced);
     }
 }
 

@@ -201,13 +201,19 @@ impl<'p> Interpreter<'p> {
                     if self.leave(state, Some(*result)) {
                         continue;
                     }
-                    if let Some((_, address)) = self.last_local(state) {
+                    if let Some((_, address)) = self.last_local(state, 0) {
                         return Step::Emit(Label::Free { location: Location(address) });
                     }
                     if let Some(label) = self.thread_result(state, Some(*result)) {
                         return Step::Emit(label);
                     }
                     state.frames.clear();
+                }
+                Instr::Pad { .. } => state.frame_mut().pc += 1,
+                Instr::Unwind { exception, text } => {
+                    if let Some(step) = self.unwind(state, *exception, *text) {
+                        return step;
+                    }
                 }
                 Instr::ExitProcess => {
                     state.ends_process = true;
@@ -383,7 +389,12 @@ impl<'p> Interpreter<'p> {
                 let address = new_object(state, state.events - 1, *align, *kind);
                 finish(state, *dst, address, DepSet::new())
             }
-            Instr::ExitThread { .. } => match self.last_local(state) {
+            Instr::Unwind { .. } => {
+                if let Some((register, _)) = self.left_local(state) {
+                    state.registers[register] = 0;
+                }
+            }
+            Instr::ExitThread { .. } => match self.last_local(state, 0) {
                 Some((register, _)) => state.registers[register] = 0,
                 None => state.frames.clear(),
             },

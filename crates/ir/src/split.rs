@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 /// An access to cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Split {
+    /// The function that contains the access.
     pub function: FunctionId,
+    /// The access, by its index in the code.
     pub at: Target,
     /// Bytes of a piece; divides the size of the access.
     pub piece: u8,

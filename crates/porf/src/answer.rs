@@ -1,9 +1,11 @@
 //! What is known when a verification ends.
 
+use crate::advise::Repair;
 use crate::input::Origin;
 use crate::names;
 use crate::trace::{StackFrame, Trace};
 use porf_event::EventId;
+use porf_explore::Reduced;
 use porf_ir::Split;
 use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Limit, Verdict, Violation};
@@ -29,6 +31,8 @@ pub struct Answer {
     pub blocked: u64,
     /// Events added to graphs.
     pub events: u64,
+    /// How often each reduction was made.
+    pub reduced: Reduced,
     /// How long it took.
     pub seconds: Seconds,
     /// The most memory that the process has had so far, shared libraries included.
@@ -39,6 +43,8 @@ pub struct Answer {
     pub all: bool,
     /// If all violations were asked for and one was found: why there may be more than these.
     pub unfinished: Option<Limit>,
+    /// What stronger orderings do about the violations, if that was looked for ([`crate::repair()`]).
+    pub repair: Option<Repair>,
     /// What the user should know beside the verdict.
     pub warnings: Vec<String>,
 }

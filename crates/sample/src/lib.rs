@@ -14,6 +14,7 @@
 //! RC11 execution whose psc contradicts every interleaving (hb ∪ sc ∪ rf cyclic) is never sampled.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod clock;
 pub mod engine;

@@ -7,6 +7,10 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod diagnostic;
+
+pub use diagnostic::{Diagnostic, Lines};
+
 use std::fmt;
 
 /// The answer of an engine to "is this program safe?".
@@ -132,7 +136,7 @@ pub enum ViolationKind {
     Unsafe,
 }
 
-/// A place in the user's text; lines and columns start at 1, 0 means unknown.
+/// A place in the user's text; lines and columns start at 1, 0 means unknown. Columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceLocation {
     /// The file as the user named it.

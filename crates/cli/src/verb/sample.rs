@@ -145,7 +145,7 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let program: Vec<String> = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match options.format {
         Format::Json => println!("{}", summary.json(&program)),
-        Format::Text => print!("{}", summary.text(&program, options.colored())),
+        Format::Text => print!("{}", summary.text(&program, options.paint())),
     }
     if let (Some(path), Some(seed)) = (&args.witness, summary.first_seed()) {
         let witness = args.witness(seed);

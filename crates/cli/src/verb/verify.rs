@@ -6,8 +6,8 @@ use crate::guard::Guard;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
 use porf::{
-    Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Memory, Model, Request, Schedule,
-    Volatile,
+    Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction, Reductions,
+    Request, Schedule, Volatile,
 };
 use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
@@ -17,20 +17,22 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Check every execution of a C or C++ program
+/// Check every execution of a C, C++ or Rust program
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   porf verify queue.c
+  porf verify stack.rs
   porf verify --model tso --unroll 3 lock.c -- -DTHREADS=3 -Iinclude
   porf verify --format json --witness bug.json a.c b.c
   porf replay bug.json")]
 pub struct Args {
-    /// Source files (.c .cpp) or LLVM bitcode (.bc .ll), linked into one program; or one program in
+    /// Source files (.c .cpp, or one .rs) or LLVM bitcode (.bc .ll), linked into one program; or one program in
     /// Porf's own text form (.porf), or one litmus test (.litmus)
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The memory model: see `porf models` [default: rc11, or the model that a litmus test is meant for]
+    /// The memory model: see `porf models` [default: rc11 for C, c20 for C++ and Rust, or the model that a
+    /// litmus test is meant for]
     #[arg(long)]
     model: Option<Model>,
     /// Only count the executions that the model allows and this one forbids, and show one
@@ -66,6 +68,9 @@ pub struct Args {
     /// What to look for (default: all of these but leaks)
     #[arg(long, value_delimiter = ',', value_name = "KIND", value_parser = kind)]
     check: Vec<ViolationKind>,
+    /// Do not look for orderings that repair a wrong program
+    #[arg(long)]
+    no_hints: bool,
     /// Look for memory that is never freed too
     #[arg(long)]
     leaks: bool,
@@ -93,24 +98,43 @@ pub struct Args {
     /// Write the result as a page for a browser
     #[arg(long)]
     html: Option<PathBuf>,
+    /// Rust's standard library: with shorter ways to wait, or as it is compiled
+    #[arg(long, value_enum, default_value_t = StdName::Short)]
+    std: StdName,
     /// Write the result as SARIF
     #[arg(long)]
     sarif: Option<PathBuf>,
     /// Up to rf with seq_cst: how hard to look for an order of the writes
     #[arg(long, hide = true)]
     branches: Option<u32>,
+    /// Visit executions that this reduction leaves out (retries, net-effect, barriers, locks, symmetry, awaits), or
+    /// that any does (all)
+    #[arg(long, value_delimiter = ',', value_name = "NAME", value_parser = no_reduce)]
+    no_reduce: Vec<NoReduce>,
     /// Which thread moves first where several can: the result is the same, the way there is not
     #[arg(long, value_enum, default_value_t = ScheduleName::Left, hide = true)]
     schedule: ScheduleName,
-    /// Arguments for clang
+    /// Arguments for clang, or for rustc
     #[arg(last = true)]
     flags: Vec<String>,
 }
+
+/// How much is tried to find out which orderings repair a program.
+const HINTS: Budget = Budget { executions: Some(20_000), time: Some(Duration::from_secs(3)), memory: None };
 
 #[derive(Clone, Copy, ValueEnum)]
 enum EquivalenceName {
     Mo,
     Rf,
+}
+
+/// What stands for Rust's standard library.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StdName {
+    /// Some of its functions, those that spin before they wait for example, are ours, with fewer events
+    Short,
+    /// As it is compiled
+    Real,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -132,7 +156,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     match answer(args, options) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprint!("{}", options.error(&error));
             ExitCode::from(2)
         }
     }
@@ -170,6 +194,12 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     }
     let mut answer = porf::verify(&input, &request)?;
     answer.seconds.frontend = frontend.as_secs_f64();
+    if !args.no_hints {
+        // A hint that cannot be found is no error.
+        let budget = Budget { memory: request.budget.memory, ..HINTS };
+        let hints = Request { budget, ..request };
+        answer.repair = porf::repair(&input, &hints, &answer).unwrap_or(None);
+    }
     answer.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     write_files(args, &answer)?;
     match options.format {
@@ -193,6 +223,7 @@ fn load(args: &Args) -> Result<Input, Error> {
             VolatileName::Relaxed => Volatile::Relaxed,
             VolatileName::Acqrel => Volatile::AcqRel,
         },
+        real_std: args.std == StdName::Real,
         ..LoadOptions::default()
     };
     Input::load(&args.files, &options)
@@ -215,6 +246,7 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
             ScheduleName::Fewest => Schedule::Fewest,
         },
         branches: args.branches,
+        reductions: reductions(args),
         interrupt: Some(crate::interrupt::flag()),
         progress: if std::io::stderr().is_terminal() { Some(bar) } else { None },
         ..Request::new(args.model.unwrap_or(input.model))
@@ -222,7 +254,7 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
 }
 
 /// What `porf verify` can look for.
-const KINDS: [ViolationKind; 8] = [
+const KINDS: [ViolationKind; 9] = [
     ViolationKind::Assertion,
     ViolationKind::Race,
     ViolationKind::Memory,
@@ -230,12 +262,34 @@ const KINDS: [ViolationKind; 8] = [
     ViolationKind::Liveness,
     ViolationKind::Lock,
     ViolationKind::Trap,
+    ViolationKind::Panic,
     ViolationKind::Leak,
 ];
 
 fn kind(word: &str) -> Result<ViolationKind, String> {
     let known = KINDS.into_iter().find(|kind| kind.word() == word);
     known.ok_or_else(|| format!("one of {}", KINDS.map(ViolationKind::word).join(", ")))
+}
+
+/// What `--no-reduce` names.
+#[derive(Clone, Copy)]
+enum NoReduce {
+    One(Reduction),
+    All,
+}
+
+fn no_reduce(word: &str) -> Result<NoReduce, String> {
+    match word {
+        "all" => Ok(NoReduce::All),
+        _ => word.parse().map(NoReduce::One).map_err(|names| format!("{names}, all")),
+    }
+}
+
+fn reductions(args: &Args) -> Reductions {
+    args.no_reduce.iter().fold(Reductions::default(), |set, no| match no {
+        NoReduce::One(reduction) => set.without(*reduction),
+        NoReduce::All => Reductions::NONE,
+    })
 }
 
 fn checks(args: &Args) -> Checks {
@@ -293,12 +347,12 @@ fn numbered(path: &Path, at: usize) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn read(file: &str) -> Option<String> {
+pub(super) fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok()
 }
 
 /// Columns of the terminal.
-fn width() -> usize {
+pub(super) fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     columns.unwrap_or(if std::io::stdout().is_terminal() { 100 } else { 120 })
 }

@@ -533,8 +533,8 @@ impl<'p, C: Checker> Weaver<'p, C> {
 
 fn diagnosed(diagnostic: Diagnostic) -> Error {
     // What is not in a cat file has no line.
-    Error::Unsupported(match diagnostic.line {
-        0 => format!("{} under {}", diagnostic.message, diagnostic.file),
+    Error::Unsupported(match diagnostic.location.line {
+        0 => format!("{} under {}", diagnostic.message, diagnostic.location.file),
         _ => diagnostic.to_string(),
     })
 }

@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::trace::Trace;
 use crate::{Error, mapping};
 use porf_event::{EventId, Label, ThreadId};
-use porf_explore::{Equivalence, Execution, Visit, explore};
+use porf_explore::{Equivalence, Execution, Reductions, Visit, explore};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_ir::{Instr, Operand, Program};
 use porf_model::Model;
@@ -142,7 +142,12 @@ impl Comparison<'_> {
         };
         let equivalence =
             if self.with_co || model != Model::Wrc11 { Equivalence::Mo } else { Equivalence::Rf };
-        let options = porf_explore::Options { unroll: self.request.unroll, ..Default::default() };
+        let options = porf_explore::Options {
+            unroll: self.request.unroll,
+            // Executions are counted here.
+            reductions: Reductions::NONE,
+            ..Default::default()
+        };
         explore(program, model, equivalence, &options, &mut visitor).map_err(Error::Explore)?;
         match failure {
             Some(message) => Err(Error::Unsupported(message)),
@@ -156,7 +161,9 @@ fn without_failures(mut program: Program) -> Program {
     for instr in program.functions.iter_mut().flat_map(|function| &mut function.code) {
         match instr {
             Instr::Assert { .. } => *instr = Instr::Assume { cond: Operand::Const(1) },
-            Instr::Fail { .. } => *instr = Instr::ExitThread { value: Operand::Const(0) },
+            Instr::Fail { .. } | Instr::FailWith { .. } => {
+                *instr = Instr::ExitThread { value: Operand::Const(0) }
+            }
             _ => {}
         }
     }

@@ -5,7 +5,7 @@
 
 use super::findings::{Places, Seen};
 use super::{Error, Request};
-use porf_explore::{Equivalence, Rest, Statistics, Task};
+use porf_explore::{Equivalence, Reduced, Rest, Statistics, Task};
 use porf_ir::Program;
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -23,6 +23,7 @@ pub(super) struct Saved {
     events: u64,
     revisits: u64,
     pub dropped: (u64, u64),
+    reduced: Reduced,
     pub ended: bool,
     pub loops: Places,
     pub assumptions: Places,
@@ -44,6 +45,7 @@ impl Saved {
             events: total.events,
             revisits: total.revisits,
             dropped: seen.dropped,
+            reduced: total.reduced,
             ended: seen.ended,
             loops: seen.loops.clone(),
             assumptions: seen.assumptions.clone(),
@@ -58,7 +60,7 @@ impl Saved {
     pub fn fingerprint(program: &Program, request: &Request<'_>, equivalence: Equivalence) -> u64 {
         let mut hasher = DefaultHasher::new();
         porf_ir::print(program).hash(&mut hasher);
-        (request.model.name(), equivalence.to_string(), request.unroll).hash(&mut hasher);
+        (request.model.name(), equivalence.to_string(), request.unroll, request.reductions).hash(&mut hasher);
         env!("CARGO_PKG_VERSION").hash(&mut hasher);
         hasher.finish()
     }
@@ -69,6 +71,7 @@ impl Saved {
             blocked: self.blocked,
             events: self.events,
             revisits: self.revisits,
+            reduced: self.reduced,
             ..Statistics::default()
         }
     }

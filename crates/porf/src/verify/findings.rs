@@ -7,6 +7,7 @@
 use super::Request;
 use super::budget::Watch;
 use super::kept::{Kept, Place};
+use super::panics;
 use super::sections::Sections;
 use crate::answer::{Related, Shown, source};
 use crate::question::{Question, Says};
@@ -28,10 +29,14 @@ const MORE: u64 = 1000;
 pub(crate) struct Findings<'a> {
     question: Option<&'a Question>,
     all: bool,
+    /// How much is looked at after the first violation.
+    more: u64,
     checks: Checks,
     watch: Watch<'a>,
     /// The atomic sections of the program, if it has any.
     sections: Option<Sections>,
+    /// A thread may end in a panic.
+    unwinds: bool,
     /// What this search saw; begins anew with it.
     pub seen: Seen,
     /// How often the search has begun anew.
@@ -102,13 +107,20 @@ impl Places {
 }
 
 impl<'a> Findings<'a> {
-    pub fn new(question: Option<&'a Question>, request: &Request<'a>, watch: Watch<'a>) -> Findings<'a> {
+    pub fn new(
+        question: Option<&'a Question>,
+        request: &Request<'a>,
+        watch: Watch<'a>,
+        unwinds: bool,
+    ) -> Findings<'a> {
         Findings {
             question,
             all: request.all,
+            more: if request.first { 0 } else { MORE },
             checks: request.checks,
             watch,
             sections: None,
+            unwinds,
             seen: Seen::default(),
             begun: 0,
             stopped: None,
@@ -121,12 +133,13 @@ impl<'a> Findings<'a> {
         self.checks.has(ViolationKind::Leak)
             || self.question.is_some()
             || self.sections.is_some()
+            || self.unwinds
             || self.watch.counts_executions()
     }
 
     /// Whether there is nothing more to look for.
     pub fn is_over(&self) -> bool {
-        !self.seen.found.is_empty() && !self.all && self.seen.after >= MORE
+        !self.seen.found.is_empty() && !self.all && self.seen.after >= self.more
             || self.stopped.is_some()
             || self.unsupported.is_some()
     }
@@ -178,6 +191,9 @@ impl<'a> Findings<'a> {
                         let message = "memory that is allocated here is never freed".to_string();
                         self.event(execution, ViolationKind::Leak, message, leak, None)?;
                     }
+                }
+                if self.unwinds {
+                    self.unheard(execution)?;
                 }
                 if self.question.is_none() {
                     for flag in execution.flags() {
@@ -312,6 +328,7 @@ impl<'a> Findings<'a> {
             }
             return ControlFlow::Break(());
         }
+        let ended = if fault.kind == FaultKind::Panic { panics::ended(execution) } else { Vec::new() };
         // The thread that is wrong, and what led it there.
         let threads = 0..execution.graph.threads().len();
         let last = |at: usize| execution.graph.thread_end(ThreadId(at as u16));
@@ -321,11 +338,40 @@ impl<'a> Findings<'a> {
             .collect();
         let keep = Trace::before(execution.graph, &wanted);
         let kind = kind(fault.kind);
-        let place = || Place::new(kind, std::slice::from_ref(&calls), &fault.message);
+        // What panicked first is the reason.
+        let first = ended.into_iter().find(|first| first.joined);
+        let message = match (&first, fault.kind) {
+            (Some(first), _) => first.message.clone(),
+            (None, FaultKind::Panic) => panics::message(&fault.message),
+            (None, _) => fault.message.clone(),
+        };
+        let reason = first.map(|first| first.stack);
+        let place = || Place::new(kind, std::slice::from_ref(reason.as_ref().unwrap_or(&calls)), &message);
         self.meet(execution, kind, &keep, &place, |trace| {
-            let shown = Shown { stack: calls.clone(), related: Vec::new(), trace, marked: Vec::new() };
-            (fault.message.clone(), shown)
+            let (stack, related) = match &reason {
+                Some(stack) => {
+                    let message = "which leads to a panic here".to_string();
+                    (stack.clone(), vec![Related { message, stack: calls.clone() }])
+                }
+                None => (calls.clone(), Vec::new()),
+            };
+            (message.clone(), Shown { stack, related, trace, marked: Vec::new() })
         })
+    }
+
+    /// Panics that ended a thread that nobody joins.
+    fn unheard(&mut self, execution: &Execution<'_, '_>) -> ControlFlow<()> {
+        for panics::Ended { thread, message, stack, joined } in panics::ended(execution) {
+            let Some(last) = execution.graph.thread_end(thread).filter(|_| !joined) else { continue };
+            let keep = Trace::before(execution.graph, &[last]);
+            let kind = ViolationKind::Panic;
+            let place = || Place::new(kind, std::slice::from_ref(&stack), &message);
+            self.meet(execution, kind, &keep, &place, |trace| {
+                let shown = Shown { stack: stack.clone(), related: Vec::new(), trace, marked: Vec::new() };
+                (message.clone(), shown)
+            })?;
+        }
+        ControlFlow::Continue(())
     }
 
     /// A violation at an event, and the event that it is one because of. `{}` in the message stands for
@@ -446,6 +492,7 @@ fn kind(fault: FaultKind) -> ViolationKind {
     match fault {
         FaultKind::Assertion => ViolationKind::Assertion,
         FaultKind::Lock => ViolationKind::Lock,
+        FaultKind::Panic => ViolationKind::Panic,
         FaultKind::BadAddress
         | FaultKind::NullPointer
         | FaultKind::OutOfBounds

@@ -6,6 +6,7 @@ mod checkpoint;
 mod drive;
 mod findings;
 mod kept;
+mod panics;
 mod sections;
 
 pub use against::{Difference, against};
@@ -17,8 +18,8 @@ use crate::input::Input;
 use crate::{Error, mapping, usage};
 use budget::Watch;
 use findings::{Findings, Seen};
-use porf_explore::{Error as ExploreError, Schedule, Statistics, Visit, explore};
-use porf_ir::Program;
+use porf_explore::{Error as ExploreError, Reductions, Schedule, Statistics, Visit, explore};
+use porf_ir::{Instr, Program};
 use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Coverage, Limit, Verdict};
 use std::path::Path;
@@ -42,12 +43,16 @@ pub struct Request<'a> {
     pub checkpoint: Option<Checkpoint<'a>>,
     /// Report every violation, not only one.
     pub all: bool,
+    /// Stop at the first violation, whatever its size.
+    pub first: bool,
     /// The kinds of violations to look for.
     pub checks: Checks,
     /// Which thread moves first where several can.
     pub schedule: Schedule,
     /// Up to rf with seq_cst: how hard to look for an order of the writes.
     pub branches: Option<u32>,
+    /// Which executions need not be visited.
+    pub reductions: Reductions,
     /// Set by the user to stop the search.
     pub interrupt: Option<&'a AtomicBool>,
     /// Who is told how far the search is.
@@ -83,9 +88,11 @@ impl Request<'_> {
             budget: Budget::default(),
             checkpoint: None,
             all: false,
+            first: false,
             checks: Checks::default(),
             schedule: Schedule::default(),
             branches: None,
+            reductions: Reductions::default(),
             interrupt: None,
             progress: None,
         }
@@ -96,6 +103,7 @@ impl Request<'_> {
             unroll: self.unroll,
             schedule: self.schedule,
             branches: self.branches,
+            reductions: self.reductions,
             ..Default::default()
         }
     }
@@ -105,7 +113,7 @@ impl Request<'_> {
 pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let program = compiled(input, request.model)?;
     let watch = Watch::start(request.budget, request.interrupt);
-    let mut findings = Findings::new(input.question.as_ref(), request, watch);
+    let mut findings = Findings::new(input.question.as_ref(), request, watch, unwinds(&program));
     let mut equivalence = request.equivalence;
     let mut warnings = Vec::new();
     let (start, cpu) = (Instant::now(), usage::cpu_time());
@@ -164,11 +172,13 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         executions: statistics.executions,
         blocked: statistics.blocked,
         events: statistics.events,
+        reduced: statistics.reduced,
         seconds,
         peak_bytes: usage::peak_bytes(),
         found,
         all: request.all,
         unfinished,
+        repair: None,
         warnings,
     })
 }
@@ -179,6 +189,12 @@ fn compiled(input: &Input, model: Model) -> Result<Program, Error> {
         mapping::reading(question.test(), model)?;
     }
     mapping::compile(input.program.clone(), model)
+}
+
+/// Whether a thread may end in a panic.
+fn unwinds(program: &Program) -> bool {
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    code.any(|instr| matches!(instr, Instr::Unwind { .. }))
 }
 
 /// One search; what it finds goes to `findings`.
@@ -225,9 +241,8 @@ fn estimate_compiled(
     equivalence: Equivalence,
     samples: u32,
 ) -> Result<Estimate, Error> {
-    let options = porf_explore::Options { unroll: request.unroll, ..Default::default() };
     let (executions, standard_error) =
-        porf_explore::estimate(program, request.model, equivalence, &options, samples)
+        porf_explore::estimate(program, request.model, equivalence, &request.options(), samples)
             .map_err(Error::Explore)?;
     Ok(Estimate { executions, standard_error })
 }

@@ -2,6 +2,7 @@
 //! source, which follows the pointer; each violation so. One file, nothing is loaded from elsewhere.
 
 use super::fold::{Row, fold};
+use super::hints;
 use porf::trace::TraceEvent;
 use porf::{Answer, Found, Shown};
 use porf_event::ThreadId;
@@ -41,6 +42,9 @@ pub fn html(answer: &Answer, read: &dyn Fn(&str) -> Option<String>) -> String {
         blocked = answer.blocked,
         events = answer.events,
     );
+    if let Some(help) = hints::help(answer) {
+        let _ = writeln!(out, "<p class=\"help\"><b>help:</b> {}</p>", escape(&help));
+    }
     for (number, Found { violation, shown }) in answer.found.iter().enumerate() {
         if answer.found.len() > 1 {
             let message = escape(&violation.message);

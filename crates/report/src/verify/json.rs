@@ -1,5 +1,6 @@
 //! For programs: see docs/report-format.md.
 
+use super::hints;
 use porf::trace::{StackFrame, Trace, TraceEvent};
 use porf::{Answer, Difference, Estimate, Found, Model, Origin, Shown};
 use porf_verdict::{Coverage, SourceLocation, Verdict, Violation, ViolationKind};
@@ -25,6 +26,7 @@ pub fn json(answer: &Answer) -> Value {
         "executions": answer.executions,
         "blocked": answer.blocked,
         "events": answer.events,
+        "reduced": reduced(answer),
         "seconds": { "frontend": answer.seconds.frontend, "explore": answer.seconds.explore, "cpu": answer.seconds.cpu },
         "peak_bytes": answer.peak_bytes,
     });
@@ -43,6 +45,9 @@ pub fn json(answer: &Answer) -> Value {
             if let Some(limit) = &answer.unfinished {
                 object["limit"] = json!(limit.to_string());
             }
+            if let Some(repair) = &answer.repair {
+                object["repair"] = hints::json(repair);
+            }
         }
     }
     object
@@ -56,6 +61,12 @@ fn found_json(found: &Found) -> Value {
         object["witness"] = trace(&shown.trace);
     }
     object
+}
+
+/// How often each reduction was made, by its name.
+fn reduced(answer: &Answer) -> Value {
+    let made = answer.reduced.iter().map(|(reduction, times)| (reduction.name().to_string(), json!(times)));
+    Value::Object(made.collect())
 }
 
 /// The object that `verify --against --format json` prints.

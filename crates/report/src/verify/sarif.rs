@@ -4,6 +4,7 @@ use porf::trace::StackFrame;
 use porf::{Answer, Found, source};
 use serde_json::{Value, json};
 
+/// A SARIF 2.1.0 log with one run.
 pub fn sarif(answer: &Answer) -> Value {
     let mut results = Vec::new();
     let mut rules: Vec<Value> = Vec::new();
