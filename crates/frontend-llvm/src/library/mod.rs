@@ -22,7 +22,7 @@ mod stream;
 mod system;
 mod table;
 mod thread;
-mod verifier;
+pub mod verifier;
 mod waiting;
 
 use crate::llvm::Value;

@@ -175,9 +175,14 @@ impl<'m> Body<'_, 'm> {
     fn assembly(&mut self, i: Value<'m>, text: &str) -> Result<(), Unsupported> {
         let code: Vec<&str> =
             text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()).collect();
+        // "lock; addl" is one instruction.
+        let code: Vec<&str> = match code.as_slice() {
+            ["lock", one] => vec![one],
+            _ => code,
+        };
         let is_known = |line: &str| matches!(line, "pause" | "nop" | "rep" | "yield" | "rep nop");
         match code.as_slice() {
-            ["mfence" | "lock addl $$0,0(%rsp)" | "lock; addl $$0,0(%rsp)"] => {
+            ["mfence" | "lock addl $$0,0(%rsp)" | "addl $$0,0(%rsp)"] => {
                 self.b.push(Instr::Fence { mode: FenceMode::SeqCst });
             }
             lines if lines.iter().all(|line| is_known(line)) => {}
