@@ -294,10 +294,10 @@ fn engine_outcomes(test: &Test) -> BTreeSet<String> {
         }
         for &t in &threads {
             engine.finish_thread(t);
-            engine.join_thread(0, t);
+            engine.join_thread(ThreadId(0), t);
         }
         for (x, place) in &places {
-            values.insert(format!("[{x}]"), engine.load(0, *place, Order::Relaxed, &mut choices));
+            values.insert(format!("[{x}]"), engine.load(ThreadId(0), *place, Order::Relaxed, &mut choices));
         }
         let mut parts: Vec<String> = test.keys.iter().map(|key| format!("{key}={}", values[key])).collect();
         parts.sort_unstable();
