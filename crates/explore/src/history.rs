@@ -12,7 +12,7 @@
 
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
-use porf_event::{BlockReason, Label, Location, ThreadId, Value};
+use porf_event::{BlockReason, Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, layout};
@@ -37,6 +37,8 @@ pub(crate) enum Ready {
     Mid = 2,
     /// If the thread that it waits for has finished.
     Join = 3,
+    /// If as many threads have come to a barrier as it waits for.
+    Barrier = 4,
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +58,8 @@ pub(crate) struct Node {
     pub next: Next,
     /// The location of the next event.
     pub loc: Loc,
+    /// Of a thread that waits at a barrier: what the counter must be for it to go on.
+    pub until: Value,
 }
 
 pub(crate) struct History<'p> {
@@ -80,7 +84,12 @@ pub(crate) struct History<'p> {
     /// All cells by address.
     by_address: BTreeMap<(u64, u8), Loc>,
     created: Created,
+    /// Whether threads at a barrier are not scheduled before they can go on.
+    pub barriers: bool,
 }
+
+/// How far a counter of arrivals is followed.
+const MOST_ARRIVALS: u64 = 1 << 12;
 
 /// How many bytes of thread states are kept, unless told otherwise.
 const LIMIT: usize = 24 << 20;
@@ -135,6 +144,13 @@ pub(crate) fn answer(label: &Label) -> Value {
     }
 }
 
+/// Whether a thread that arrived at a barrier asks whether it may go on.
+fn departs(arrival: &Label, asked: &Label) -> bool {
+    matches!(arrival, Label::Write { rmw: RmwKind::Barrier, .. })
+        && matches!(asked, Label::Read { rmw: RmwKind::None, .. })
+        && arrival.access() == asked.access()
+}
+
 /// What a history costs, about.
 fn bytes(state: &ThreadState) -> usize {
     size_of::<Node>() + size_of::<ThreadState>() + state.heap_bytes()
@@ -142,20 +158,21 @@ fn bytes(state: &ThreadState) -> usize {
 
 impl Tag {
     fn new(node: usize, ready: Ready) -> Tag {
-        Tag((node as u32) << 2 | ready as u32)
+        Tag((node as u32) << 3 | ready as u32)
     }
 
     fn node(self) -> usize {
-        (self.0 >> 2) as usize
+        (self.0 >> 3) as usize
     }
 
     #[inline]
     pub fn ready(self) -> Ready {
-        match self.0 & 3 {
+        match self.0 & 7 {
             0 => Ready::No,
             1 => Ready::Yes,
             2 => Ready::Mid,
-            _ => Ready::Join,
+            3 => Ready::Join,
+            _ => Ready::Barrier,
         }
     }
 }
@@ -183,6 +200,7 @@ impl<'p> History<'p> {
             overlaps: Vec::new(),
             by_address: BTreeMap::new(),
             created,
+            barriers: false,
         }
     }
 
@@ -232,6 +250,7 @@ impl<'p> History<'p> {
                     label: Label::Init,
                     next: Next::Finished,
                     loc: Loc::NONE,
+                    until: 0,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -329,9 +348,10 @@ impl<'p> History<'p> {
         };
         let mut loc = Loc::NONE;
         let mut next = next;
+        let mut until = 0;
         let ready = match &next {
-            Next::Emit(label) => {
-                if let Some(access) = label.access() {
+            Next::Emit(asked) => {
+                if let Some(access) = asked.access() {
                     match self.locate(access.location, access.size)? {
                         Some(found) => loc = found,
                         None => next = Next::Fault(self.bad_address(&state, access.location)),
@@ -341,13 +361,22 @@ impl<'p> History<'p> {
                     Next::Fault(_) => Ready::No,
                     Next::Emit(Label::Join { .. }) => Ready::Join,
                     _ if state.is_mid_instruction() => Ready::Mid,
+                    Next::Emit(asked) if self.barriers && departs(&label, asked) => {
+                        match self.goes_on_at(&state, &label) {
+                            Some(count) => {
+                                until = count;
+                                Ready::Barrier
+                            }
+                            None => Ready::Yes,
+                        }
+                    }
                     _ => Ready::Yes,
                 }
             }
             _ => Ready::No,
         };
-        if self.nodes.len() >= 1 << 30 {
-            return Err(Error::Limit("more than 2^30 thread histories".into()));
+        if self.nodes.len() >= 1 << 29 {
+            return Err(Error::Limit("more than 2^29 thread histories".into()));
         }
         let known = match self.tracking {
             Tracking::Never => None,
@@ -355,7 +384,7 @@ impl<'p> History<'p> {
         };
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
-        let node = Node { children: SmallVec::new(), parent, label, next, loc };
+        let node = Node { children: SmallVec::new(), parent, label, next, loc, until };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {
@@ -371,6 +400,16 @@ impl<'p> History<'p> {
             self.facts[at] = known;
         }
         Ok(Tag::new(at, ready))
+    }
+
+    /// The first count of arrivals, from that of its own on, with which a thread at a barrier goes on.
+    fn goes_on_at(&self, state: &ThreadState, arrival: &Label) -> Option<Value> {
+        let own = arrival.value()?;
+        (own..own + MOST_ARRIVALS).find(|&count| {
+            let mut state = state.clone();
+            self.interp.deliver(&mut state, count);
+            self.interp.run(&mut state) != Step::Blocked(BlockReason::Spin)
+        })
     }
 
     #[inline]

@@ -234,9 +234,7 @@ impl ExecutionGraph {
                     thread.twin = from.twin;
                     thread.now = from.tag;
                 }
-                None => {
-                    self.threads.push(Thread { twin: from.twin, ..Thread::new(creator, from.tag) })
-                }
+                None => self.threads.push(Thread { twin: from.twin, ..Thread::new(creator, from.tag) }),
             }
         }
         for (at, from) in like.locations.iter().enumerate() {

@@ -18,7 +18,8 @@ impl<'m> Body<'_, 'm> {
             ValueKind::Function if callee.name().starts_with("llvm.") => self.intrinsic(i, callee.name()),
             ValueKind::Function if library::provides(callee) => {
                 let args = self.library_arguments(i)?;
-                let result = library::call(self, callee.name(), &args)?;
+                let used = i.users().next().is_some();
+                let result = library::call(self, callee.name(), &args, used)?;
                 self.set_result(i, result)
             }
             ValueKind::Function => {
@@ -33,11 +34,11 @@ impl<'m> Body<'_, 'm> {
                 // SV-COMP: a function with this name is an atomic section.
                 let atomic = callee.name().starts_with("__VERIFIER_atomic_");
                 if atomic {
-                    library::call(self, "__VERIFIER_atomic_begin", &[])?;
+                    library::call(self, "__VERIFIER_atomic_begin", &[], false)?;
                 }
                 self.b.push(Instr::Call { function, args: args.into(), dst });
                 if atomic {
-                    library::call(self, "__VERIFIER_atomic_end", &[])?;
+                    library::call(self, "__VERIFIER_atomic_end", &[], false)?;
                 }
                 Ok(())
             }

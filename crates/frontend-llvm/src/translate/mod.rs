@@ -333,7 +333,7 @@ impl<'m> Translator<'m> {
     fn external(&mut self, function: Value<'m>) -> Function {
         let mut body = Body::empty(self, function);
         let args: Vec<Operand> = (0..body.params).map(|index| Operand::Reg(Reg(index))).collect();
-        match library::call(&mut body, function.name(), &args) {
+        match library::call(&mut body, function.name(), &args, true) {
             Ok(result) => body.finish_with(result),
             Err(reason) => body.fail_with(&reason),
         }
