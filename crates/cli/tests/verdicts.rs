@@ -49,7 +49,10 @@ fn sampling_contradicts_nothing() {
         let text = std::fs::read_to_string(path).unwrap();
         let expected = expectations(path);
         // What only `porf verify` knows: its own functions and options, bounds.
-        if ["// options:", "// refused:", "__VERIFIER", "porf.h", "lkmm.h"].iter().any(|what| text.contains(what)) {
+        if ["// options:", "// refused:", "__VERIFIER", "porf.h", "lkmm.h"]
+            .iter()
+            .any(|what| text.contains(what))
+        {
             continue;
         }
         let Some(found) = sample(path, &folder) else { continue };

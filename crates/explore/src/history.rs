@@ -13,7 +13,7 @@
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
 use crate::reduce::Retries;
-use porf_event::{BlockReason, Label, Location, ThreadId, Value};
+use porf_event::{BlockReason, Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, layout};
@@ -38,6 +38,8 @@ pub(crate) enum Ready {
     Mid = 2,
     /// If the thread that it waits for has finished.
     Join = 3,
+    /// If as many threads have come to a barrier as it waits for.
+    Barrier = 4,
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +61,8 @@ pub(crate) struct Node {
     pub loc: Loc,
     /// Of a thread that waits: the index of the first event that it would repeat, where the state does not say.
     pub since: Option<u32>,
+    /// Of a thread that waits at a barrier: what the counter must be for it to go on.
+    pub until: Value,
 }
 
 pub(crate) struct History<'p> {
@@ -85,7 +89,12 @@ pub(crate) struct History<'p> {
     created: Created,
     /// Where retries are left out, what tells them.
     pub retries: Option<Retries<'p>>,
+    /// Whether threads at a barrier are not scheduled before they can go on.
+    pub barriers: bool,
 }
+
+/// How far a counter of arrivals is followed.
+const MOST_ARRIVALS: u64 = 1 << 12;
 
 /// How many bytes of thread states are kept, unless told otherwise.
 const LIMIT: usize = 24 << 20;
@@ -140,6 +149,13 @@ pub(crate) fn answer(label: &Label) -> Value {
     }
 }
 
+/// Whether a thread that arrived at a barrier asks whether it may go on.
+fn departs(arrival: &Label, asked: &Label) -> bool {
+    matches!(arrival, Label::Write { rmw: RmwKind::Barrier, .. })
+        && matches!(asked, Label::Read { rmw: RmwKind::None, .. })
+        && arrival.access() == asked.access()
+}
+
 /// What a history costs, about.
 fn bytes(state: &ThreadState) -> usize {
     size_of::<Node>() + size_of::<ThreadState>() + state.heap_bytes()
@@ -147,20 +163,21 @@ fn bytes(state: &ThreadState) -> usize {
 
 impl Tag {
     fn new(node: usize, ready: Ready) -> Tag {
-        Tag((node as u32) << 2 | ready as u32)
+        Tag((node as u32) << 3 | ready as u32)
     }
 
     fn node(self) -> usize {
-        (self.0 >> 2) as usize
+        (self.0 >> 3) as usize
     }
 
     #[inline]
     pub fn ready(self) -> Ready {
-        match self.0 & 3 {
+        match self.0 & 7 {
             0 => Ready::No,
             1 => Ready::Yes,
             2 => Ready::Mid,
-            _ => Ready::Join,
+            3 => Ready::Join,
+            _ => Ready::Barrier,
         }
     }
 }
@@ -189,6 +206,7 @@ impl<'p> History<'p> {
             by_address: BTreeMap::new(),
             created,
             retries: None,
+            barriers: false,
         }
     }
 
@@ -239,6 +257,7 @@ impl<'p> History<'p> {
                     next: Next::Finished,
                     loc: Loc::NONE,
                     since: None,
+                    until: 0,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -351,9 +370,10 @@ impl<'p> History<'p> {
         };
         let mut loc = Loc::NONE;
         let mut next = next;
+        let mut until = 0;
         let ready = match &next {
-            Next::Emit(label) => {
-                if let Some(access) = label.access() {
+            Next::Emit(asked) => {
+                if let Some(access) = asked.access() {
                     match self.locate(access.location, access.size)? {
                         Some(found) => loc = found,
                         None => next = Next::Fault(self.bad_address(&state, access.location)),
@@ -363,13 +383,22 @@ impl<'p> History<'p> {
                     Next::Fault(_) => Ready::No,
                     Next::Emit(Label::Join { .. }) => Ready::Join,
                     _ if state.is_mid_instruction() => Ready::Mid,
+                    Next::Emit(asked) if self.barriers && departs(&label, asked) => {
+                        match self.goes_on_at(&state, &label) {
+                            Some(count) => {
+                                until = count;
+                                Ready::Barrier
+                            }
+                            None => Ready::Yes,
+                        }
+                    }
                     _ => Ready::Yes,
                 }
             }
             _ => Ready::No,
         };
-        if self.nodes.len() >= 1 << 30 {
-            return Err(Error::Limit("more than 2^30 thread histories".into()));
+        if self.nodes.len() >= 1 << 29 {
+            return Err(Error::Limit("more than 2^29 thread histories".into()));
         }
         let known = match self.tracking {
             Tracking::Never => None,
@@ -377,7 +406,7 @@ impl<'p> History<'p> {
         };
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
-        let node = Node { children: SmallVec::new(), parent, label, next, loc, since: None };
+        let node = Node { children: SmallVec::new(), parent, label, next, loc, since: None, until };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {
@@ -393,6 +422,16 @@ impl<'p> History<'p> {
             self.facts[at] = known;
         }
         Ok(Tag::new(at, ready))
+    }
+
+    /// The first count of arrivals, from that of its own on, with which a thread at a barrier goes on.
+    fn goes_on_at(&self, state: &ThreadState, arrival: &Label) -> Option<Value> {
+        let own = arrival.value()?;
+        (own..own + MOST_ARRIVALS).find(|&count| {
+            let mut state = state.clone();
+            self.interp.deliver(&mut state, count);
+            self.interp.run(&mut state) != Step::Blocked(BlockReason::Spin)
+        })
     }
 
     #[inline]
