@@ -11,7 +11,6 @@ use porf_frontend_llvm::{Options, load};
 use porf_interp::{Interpreter, Step, ThreadState};
 use porf_ir::Program;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 
 /// Programs with more partial executions are left out; more are tried in the long suite.
 const MOST: usize = 30_000;
