@@ -7,15 +7,14 @@ use std::process::Command;
 
 #[test]
 fn programs_give_what_is_expected() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("corpus/programs");
-    let text = std::fs::read_to_string(root.join("expected.toml")).unwrap();
-    let expected: toml::Table = text.parse().unwrap();
+    let root = porf_corpus::expected::folder("programs");
+    let expected: toml::Table = porf_corpus::expected::expected("programs");
     let cases = expected["case"].as_array().unwrap();
     assert!(cases.len() > 100);
     let directory = std::env::temp_dir().join(format!("porf-programs-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let compilers = compilers();
-    let full = std::env::var_os("PORF_FULL").is_some_and(|value| value != "0");
+    let full = porf_corpus::full();
     let mut wrong = Vec::new();
     for (at, case) in cases.iter().enumerate() {
         let case = case.as_table().unwrap();
@@ -52,13 +51,12 @@ fn programs_give_what_is_expected() {
 /// Compiled for machines that do not keep program order, what is right in C is right.
 #[test]
 fn right_programs_are_right_on_machines() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("corpus/programs");
-    let text = std::fs::read_to_string(root.join("expected.toml")).unwrap();
-    let expected: toml::Table = text.parse().unwrap();
+    let root = porf_corpus::expected::folder("programs");
+    let expected: toml::Table = porf_corpus::expected::expected("programs");
     let directory = std::env::temp_dir().join(format!("porf-machines-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let clang = find_clang().expect("the tests need clang");
-    let full = std::env::var_os("PORF_FULL").is_some_and(|value| value != "0");
+    let full = porf_corpus::full();
     let machines = ["armv8", "armv7", "power", "riscv"];
     let (mut safe, mut wrong) = (0, Vec::new());
     for (at, case) in expected["case"].as_array().unwrap().iter().enumerate() {
