@@ -12,7 +12,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// The crates of the runtime: the folder in `native`, and what goes into the manifest.
-const CRATES: [(&str, &str); 3] = [
+const CRATES: [(&str, &str); 4] = [
     (
         "runtime",
         "crate-type = ['staticlib']\n\
@@ -21,8 +21,15 @@ const CRATES: [(&str, &str); 3] = [
          porf-event = { path = '../event' }\n\
          porf-sample = { path = '../sample' }\n",
     ),
-    ("sample", "[dependencies]\nsmallvec = '1'\nporf-event = { path = '../event' }\n"),
+    (
+        "sample",
+        "[dependencies]\n\
+         porf-event = { path = '../event' }\n\
+         porf-verdict = { path = '../verdict' }\n\
+         smallvec = '1'\n",
+    ),
     ("event", "[dependencies]\nsmallvec = '1'\n"),
+    ("verdict", ""),
 ];
 
 /// Nothing to unwind into, one object, no debug information of the runtime in users' programs.

@@ -361,7 +361,7 @@ impl Imm {
                 self.deps[at(ev)] = row;
             }
         }
-        // A write that is read again, by its own thread, and what a comparison hangs on are passed on.
+        // A write that is read again, by its own thread, and what a comparison depends on are passed on.
         if forwards || self.sets.exclusive_reads != 0 {
             close(&mut self.deps);
         }

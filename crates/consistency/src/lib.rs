@@ -70,7 +70,7 @@ pub trait MemoryModel {
     type Hb: HappensBefore;
     /// Whether executions that differ only in co are different.
     const SEES_CO: bool;
-    /// Of a model that does not keep program order: what it keeps. Executions in which po | rf has no
+    /// For a model that does not keep program order: what it keeps. Executions in which po | rf has no
     /// cycle are searched for as with other models.
     const ARCHITECTURE: Option<Architecture> = None;
 
@@ -103,7 +103,7 @@ pub trait MemoryModel {
         false
     }
 
-    /// Whether a write can be the last of its location for ever, if no other comes.
+    /// Whether a write can be the last of its location forever, if no other comes.
     fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool;
 
     /// The same for several at once.

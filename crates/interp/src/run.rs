@@ -438,8 +438,7 @@ impl<'p> Interpreter<'p> {
         !state.frames.is_empty() && matches!(self.current(state), Instr::StoreExclusive { .. })
     }
 
-    /// Whether all that comes later hangs on the answer to the present event: a choice, or a lock that
-    /// may be taken.
+    /// Whether everything later depends on the answer to this event: a choice, or a lock that may be taken.
     fn decides_path(&self, state: &ThreadState) -> bool {
         match self.current(state) {
             Instr::Nondet { .. } => true,

@@ -16,7 +16,7 @@ pub mod system;
 pub mod typing;
 mod warning;
 
-pub use answer::{Answer, Approximation, Request, prove};
+pub use answer::{Approximation, ProofAnswer, Request, prove};
 use syntax::Diagnostic;
 pub use warning::Warning;
 

@@ -401,49 +401,9 @@ impl<'a> Checker<'a> {
                 Formula::True
             }
             ExprKind::Compare(left, comparison, right) => {
-                let (left_term, left_type) = self.term(left, scope)?;
-                let (right_term, right_type) = self.term(right, scope)?;
-                let ty = self.common_type(left, left_type, right, right_type)?;
-                let ordered = matches!(ty, PROC | INT | REAL);
-                if !ordered && !matches!(comparison, Comparison::Eq | Comparison::Neq) {
-                    return Err(error_at(
-                        expr.span,
-                        format!("`{}` has no order: only `=` and `<>` apply", self.types[ty].name),
-                    ));
-                }
-                let (left, right) =
-                    (self.scaled(left_term, left_type, ty), self.scaled(right_term, right_type, ty));
-                Formula::Compare(ty, left, *comparison, right)
+                self.comparison(expr.span, left, *comparison, right, scope)?
             }
-            ExprKind::Call(name, args) => {
-                let Some(&predicate) = self.predicates.get(&name.name) else {
-                    return Err(error_at(name.span, format!("unknown predicate `{}`", name.name)));
-                };
-                if predicate.params.len() != args.len() {
-                    return Err(error_at(
-                        expr.span,
-                        format!(
-                            "`{}` takes {} processes, here are {}",
-                            name.name,
-                            predicate.params.len(),
-                            args.len()
-                        ),
-                    ));
-                }
-                if scope.depth > MAX_PREDICATE_DEPTH {
-                    return Err(error_at(name.span, format!("the predicate `{}` calls itself", name.name)));
-                }
-                let mut names = Vec::new();
-                for (param, arg) in predicate.params.iter().zip(args) {
-                    names.push((param.name.clone(), self.process(arg, scope)?));
-                }
-                let outer = std::mem::replace(&mut scope.names, names);
-                scope.depth += 1;
-                let body = self.formula(&predicate.body, scope, conjunct);
-                scope.depth -= 1;
-                scope.names = outer;
-                body?
-            }
+            ExprKind::Call(name, args) => self.call(expr.span, name, args, scope, conjunct)?,
             ExprKind::Not(inner) => Formula::Not(Box::new(sub(self, inner)?)),
             ExprKind::And(left, right) => {
                 let left = self.formula(left, scope, conjunct)?;
@@ -464,22 +424,87 @@ impl<'a> Checker<'a> {
                 Box::new(sub(self, otherwise)?),
             ),
             ExprKind::Quantified { quantifier, var, distinct, body } => {
-                let mut excluded = Vec::new();
-                for process in distinct {
-                    excluded.push(self.process(process, scope)?);
-                }
-                if matches!(quantifier, Quantifier::ForallOther | Quantifier::ExistsOther) {
-                    excluded.extend(scope.names.iter().map(|(_, process)| *process));
-                }
-                let universal = matches!(quantifier, Quantifier::Forall | Quantifier::ForallOther);
-                let names = scope.names.len();
-                let slot = scope.bind(var)?;
-                let body = self.formula(body, scope, conjunct && universal)?;
-                scope.names.truncate(names);
-                let quantified = Quantified { slot, excluded, body: Box::new(body) };
-                if universal { Formula::Forall(quantified) } else { Formula::Exists(quantified) }
+                self.quantified(*quantifier, var, distinct, body, scope, conjunct)?
             }
         })
+    }
+
+    fn comparison(
+        &mut self,
+        span: Span,
+        left: &syntax::Term,
+        comparison: Comparison,
+        right: &syntax::Term,
+        scope: &mut Scope,
+    ) -> Checked<Formula> {
+        let (left_term, left_type) = self.term(left, scope)?;
+        let (right_term, right_type) = self.term(right, scope)?;
+        let ty = self.common_type(left, left_type, right, right_type)?;
+        let ordered = matches!(ty, PROC | INT | REAL);
+        if !ordered && !matches!(comparison, Comparison::Eq | Comparison::Neq) {
+            let name = &self.types[ty].name;
+            return Err(error_at(span, format!("`{name}` has no order: only `=` and `<>` apply")));
+        }
+        let left = self.scaled(left_term, left_type, ty);
+        let right = self.scaled(right_term, right_type, ty);
+        Ok(Formula::Compare(ty, left, comparison, right))
+    }
+
+    /// A predicate, replaced by its body.
+    fn call(
+        &mut self,
+        span: Span,
+        name: &Ident,
+        args: &[ProcRef],
+        scope: &mut Scope,
+        conjunct: bool,
+    ) -> Checked<Formula> {
+        let Some(&predicate) = self.predicates.get(&name.name) else {
+            return Err(error_at(name.span, format!("unknown predicate `{}`", name.name)));
+        };
+        let (wanted, given) = (predicate.params.len(), args.len());
+        if wanted != given {
+            let message = format!("`{}` takes {wanted} processes, here are {given}", name.name);
+            return Err(error_at(span, message));
+        }
+        if scope.depth > MAX_PREDICATE_DEPTH {
+            return Err(error_at(name.span, format!("the predicate `{}` calls itself", name.name)));
+        }
+        let mut names = Vec::new();
+        for (param, arg) in predicate.params.iter().zip(args) {
+            names.push((param.name.clone(), self.process(arg, scope)?));
+        }
+        let outer = std::mem::replace(&mut scope.names, names);
+        scope.depth += 1;
+        let body = self.formula(&predicate.body, scope, conjunct);
+        scope.depth -= 1;
+        scope.names = outer;
+        body
+    }
+
+    fn quantified(
+        &mut self,
+        quantifier: Quantifier,
+        var: &Ident,
+        distinct: &[ProcRef],
+        body: &syntax::Expr,
+        scope: &mut Scope,
+        conjunct: bool,
+    ) -> Checked<Formula> {
+        let mut excluded = Vec::new();
+        for process in distinct {
+            excluded.push(self.process(process, scope)?);
+        }
+        if matches!(quantifier, Quantifier::ForallOther | Quantifier::ExistsOther) {
+            excluded.extend(scope.names.iter().map(|(_, process)| *process));
+        }
+        let universal = matches!(quantifier, Quantifier::Forall | Quantifier::ForallOther);
+        let names = scope.names.len();
+        let slot = scope.bind(var)?;
+        let body = self.formula(body, scope, conjunct && universal)?;
+        scope.names.truncate(names);
+        let quantified = Quantified { slot, excluded, body: Box::new(body) };
+        Ok(if universal { Formula::Forall(quantified) } else { Formula::Exists(quantified) })
     }
 
     fn common_type(

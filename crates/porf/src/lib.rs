@@ -8,7 +8,7 @@
 //! | what does a model say of a litmus test? | [`litmus()`] | [`TestAnswer`] |
 //! | what does one model allow that another one forbids? | [`against`], [`difference`] | [`Difference`], [`TestDifference`] |
 //! | which orderings repair a program, which can it do without? | [`repair()`], [`advise()`] | [`Repair`], [`Advice`] |
-//! | is a protocol safe for any number of processes? | [`prove`] | [`param::Answer`] |
+//! | is a protocol safe for any number of processes? | [`prove`] | [`param::ProofAnswer`] |
 //!
 //! Front ends make the programs ([`Input::load`]), the registry knows the models ([`Model`]), the engines search,
 //! and this crate turns what they find into an answer. Nothing here prints: `porf-report` renders answers.
@@ -86,7 +86,7 @@ pub mod trace;
 mod usage;
 mod verify;
 
-pub use advise::{Advice, Advised, Place, Repair, Suggestion, advise, repair};
+pub use advise::{Advice, Advised, Place, Repair, Side, Suggestion, advise, repair};
 pub use answer::{Answer, Found, Related, Seconds, Shown, source};
 pub use error::Error;
 pub use input::{Input, LoadOptions, Origin, Volatile};

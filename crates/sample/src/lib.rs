@@ -26,7 +26,5 @@ pub mod scheduler;
 
 pub use clock::Clock;
 pub use engine::{Engine, LocationId, Order, View};
+pub use porf_event::ThreadId;
 pub use scheduler::{Random, Scheduler};
-
-/// A thread of the sampled program; the main thread is 0.
-pub type ThreadIndex = u32;

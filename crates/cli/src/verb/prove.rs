@@ -5,7 +5,7 @@ use crate::options::{Format, Options};
 use clap::ValueEnum;
 use porf_param::certificate::{self, Certificate, Confirmed, Refusal, Solver};
 use porf_param::explore::{Limits, explore_while};
-use porf_param::{Answer, Approximation, Memory, Request};
+use porf_param::{Approximation, Memory, ProofAnswer, Request};
 use porf_report::diagnostic;
 use porf_report::prove::{self as report, Checked, Explored, Proof, Subject};
 use porf_verdict::{Diagnostic, Verdict};
@@ -195,7 +195,7 @@ fn save(
     path: &Path,
     subject: Subject<'_>,
     memory: Memory,
-    answer: &Answer,
+    answer: &ProofAnswer,
 ) -> Result<(Certificate, Confirmed), Failure> {
     let solvers = solvers(args);
     let whole = certificate::of(memory, &answer.invariant)

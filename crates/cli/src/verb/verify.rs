@@ -224,7 +224,6 @@ fn load(args: &Args) -> Result<Input, Error> {
             VolatileName::Acqrel => Volatile::AcqRel,
         },
         real_std: args.std == StdName::Real,
-        ..LoadOptions::default()
     };
     Input::load(&args.files, &options)
 }

@@ -6,6 +6,6 @@ mod repair;
 mod trial;
 mod weaken;
 
-pub use places::{Place, Suggestion};
+pub use places::{Place, Side, Suggestion};
 pub use repair::{Repair, repair};
 pub use weaken::{Advice, Advised, advise};

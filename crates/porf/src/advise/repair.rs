@@ -1,9 +1,10 @@
 //! Which stronger orderings make a wrong program right.
 //!
 //! Every suggestion was tried on the whole program. First all places get their strongest ordering: if the
-//! program is still wrong, orderings are not the cause. Then each place alone is made stronger. If no
-//! place alone is enough, places are weakened again from the strongest program for as long as it stays
-//! safe. Stronger orderings only forbid executions, so that one pass gives a set from which nothing can
+//! program is still wrong, orderings are not the cause. Then each place alone is made stronger, and if
+//! none is enough, a fence is put beside each access that the execution comes through. If no place alone
+//! is enough, places are weakened again from the strongest program for as long as it stays safe; so are
+//! fences. Stronger orderings only forbid executions, so that one pass gives a set from which nothing can
 //! be left out.
 //!
 //! Cost: an exploration for each try, within one budget for all.
@@ -46,15 +47,23 @@ pub fn repair(input: &Input, request: &Request<'_>, answer: &Answer) -> Result<O
     if all_strong == Outcome::Violated {
         return Ok(Some(Repair::Other));
     }
-    let singles = singles(&places, &mut trials)?;
-    if !singles.is_empty() {
-        return Ok(Some(Repair::Orderings(singles)));
+    let gaps = Place::gaps(&input.program, &visited);
+    for candidates in [&places, &gaps] {
+        let singles = singles(candidates, &mut trials)?;
+        if !singles.is_empty() {
+            return Ok(Some(Repair::Orderings(singles)));
+        }
     }
-    if all_strong == Outcome::Undecided {
-        return Ok(None);
+    let mut sets = Vec::new();
+    if all_strong == Outcome::Safe {
+        sets.extend(smallest(&places, strongest, &mut trials)?);
     }
-    let smallest = smallest(&places, strongest, &mut trials)?;
-    Ok(smallest.map(|set| Repair::Orderings(vec![set])))
+    let fences = vec![MemoryOrder::SeqCst; gaps.len()];
+    if !gaps.is_empty() && trials.changed(&changes(&gaps, &fences))? == Outcome::Safe {
+        sets.extend(smallest(&gaps, fences, &mut trials)?);
+    }
+    sets.sort_by_key(Vec::len);
+    Ok((!sets.is_empty()).then_some(Repair::Orderings(sets)))
 }
 
 /// Every place that is enough by itself, with the weakest ordering that is.

@@ -105,7 +105,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Shows every complete execution, and `None` where the search begins anew. Gives the limit that was reached, and
+    /// Shows every complete execution, and `None` where the search starts over. Gives the limit that was reached, and
     /// the program if its accesses had to be cut.
     fn explore(
         &self,

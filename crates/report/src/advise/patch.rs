@@ -5,7 +5,7 @@
 //! `atomic_store_explicit(…, memory_order_release)`). Operators (`x++`), macros with other names and
 //! whatever else does not look like that stay as they are, and are listed.
 
-use porf::Suggestion;
+use porf::{Side, Suggestion};
 use porf_ir::{MemoryOrder, Operation};
 use porf_verdict::Lines;
 use similar::TextDiff;
@@ -55,6 +55,9 @@ pub fn patch(suggestions: &[Suggestion], read: &dyn Fn(&str) -> Option<String>) 
 fn edit(text: &str, suggestion: &Suggestion) -> Option<Vec<(Range<usize>, String)>> {
     let location = &suggestion.place.location;
     let start = Lines::new(text).offset(location.line, location.column)?;
+    if let Some((side, _)) = suggestion.place.gap {
+        return fence(text, start, side, suggestion.order);
+    }
     let call = Call::at(text, start)?;
     if (suggestion.place.operation, suggestion.order) == (Operation::Fence, MemoryOrder::Relaxed) {
         let end = call.close + 1 + text.get(call.close + 1..)?.find(';')?;
@@ -85,6 +88,29 @@ fn edit(text: &str, suggestion: &Suggestion) -> Option<Vec<(Range<usize>, String
         }
         false => None,
     }
+}
+
+/// A new fence beside the statement around a place, if that is a simple one: what stands in a condition, a
+/// loop's head or a `return` has no place right before or after it.
+fn fence(text: &str, at: usize, side: Side, order: MemoryOrder) -> Option<Vec<(Range<usize>, String)>> {
+    let blanks = |from: usize| text[from..].len() - text[from..].trim_start().len();
+    let start = text[..at].rfind([';', '{', '}']).map_or(0, |end| end + 1);
+    let start = start + blanks(start);
+    let end = at + text[at..].find(';')? + 1;
+    let statement = &text[start..end];
+    let mut words = statement.split(|c: char| !is_word(c));
+    if words.any(|word| matches!(word, "if" | "else" | "while" | "for" | "do" | "return" | "switch" | "case"))
+    {
+        return None;
+    }
+    let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
+    let indent = if text[line..start].trim().is_empty() { &text[line..start] } else { "" };
+    let std = if statement.contains("std::") { "std::" } else { "" };
+    let fence = format!("{std}atomic_thread_fence({std}{order});");
+    Some(vec![match side {
+        Side::Before => (start..start, format!("{fence}\n{indent}")),
+        Side::After => (end..end, format!("\n{indent}{fence}")),
+    }])
 }
 
 /// The orderings among the arguments of a call: what stands behind `memory_order_` or `memory_order::`.
@@ -139,4 +165,37 @@ impl Call {
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edited(text: &str, edits: Option<Vec<(Range<usize>, String)>>) -> Option<String> {
+        let mut text = text.to_string();
+        for (range, new) in edits?.into_iter().rev() {
+            text.replace_range(range, &new);
+        }
+        Some(text)
+    }
+
+    #[test]
+    fn a_fence_goes_beside_simple_statements_only() {
+        let text = "{\n    a = 1;\n    r = load(x);\n    if (load(y)) f();\n}\n";
+        let at = |word: &str| text.find(word).unwrap();
+        let before = edited(text, fence(text, at("load(x)"), Side::Before, MemoryOrder::SeqCst));
+        let line = "    atomic_thread_fence(memory_order_seq_cst);\n";
+        assert_eq!(before, Some(text.replace("    r =", &format!("{line}    r ="))));
+        let after = edited(text, fence(text, at("load(x)"), Side::After, MemoryOrder::SeqCst));
+        assert_eq!(after, Some(text.replace("    if", &format!("{line}    if"))));
+        assert_eq!(fence(text, at("load(y)"), Side::Before, MemoryOrder::SeqCst), None);
+    }
+
+    #[test]
+    fn orderings_are_found_among_arguments() {
+        let text = "f(memory_order_relaxed, std::memory_order::acquire, x)";
+        let found: Vec<&str> =
+            orders(text, 2..text.len() - 1).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, ["relaxed", "acquire"]);
+    }
 }

@@ -10,7 +10,7 @@ pub use text::{checked_text, explored_text, proof_text};
 use porf_param::certificate::{Certificate, Confirmed, Refusal};
 use porf_param::explore::{Exploration, Instance, Trace};
 use porf_param::system::System;
-use porf_param::{Answer, Memory, Warning};
+use porf_param::{Memory, ProofAnswer, Warning};
 
 /// What was asked about.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct Proof<'a> {
     /// The system.
     pub subject: Subject<'a>,
     /// What was found.
-    pub answer: &'a Answer,
+    pub answer: &'a ProofAnswer,
     /// Whether to list the invariant.
     pub invariant: bool,
     /// The certificate that was written, and where.
