@@ -12,7 +12,7 @@
 
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
-use crate::reduce::Retries;
+use crate::reduce::{Reduction, Retries};
 use porf_event::{BlockReason, Label, Location, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
@@ -59,6 +59,8 @@ pub(crate) struct Node {
     pub loc: Loc,
     /// Of a thread that waits: the index of the first event that it would repeat, where the state does not say.
     pub since: Option<u32>,
+    /// Of a thread that a reduction ended: which.
+    pub ended_by: Option<Reduction>,
 }
 
 pub(crate) struct History<'p> {
@@ -239,6 +241,7 @@ impl<'p> History<'p> {
                     next: Next::Finished,
                     loc: Loc::NONE,
                     since: None,
+                    ended_by: None,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -314,10 +317,10 @@ impl<'p> History<'p> {
         Ok(root)
     }
 
-    /// The thread does not go on from here, for a reason; `since` is what it would repeat.
-    pub fn block(&mut self, tag: Tag, reason: BlockReason, since: Option<u32>) -> Tag {
+    /// The thread does not go on from here, because of a reduction; `since` is what it would repeat.
+    pub fn end(&mut self, tag: Tag, by: Reduction, reason: BlockReason, since: Option<u32>) -> Tag {
         let node = &mut self.nodes[tag.node()];
-        (node.next, node.since) = (Next::Blocked(reason), since);
+        (node.next, node.since, node.ended_by) = (Next::Blocked(reason), since, Some(by));
         Tag::new(tag.node(), Ready::No)
     }
 
@@ -372,7 +375,7 @@ impl<'p> History<'p> {
         };
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
-        let node = Node { children: SmallVec::new(), parent, label, next, loc, since: None };
+        let node = Node { children: SmallVec::new(), parent, label, next, loc, since: None, ended_by: None };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {
