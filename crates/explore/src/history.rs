@@ -329,6 +329,11 @@ impl<'p> History<'p> {
         self.node(tag).since.or_else(|| self.state(tag).waits_since(self.interp.program()))
     }
 
+    /// The beginning of a created thread, if it is known.
+    pub fn root(&self, thread: ThreadId, function: FunctionId, argument: Value) -> Option<Tag> {
+        self.roots.get(&(thread, function, argument)).copied()
+    }
+
     pub fn is_finished(&self, tag: Tag) -> bool {
         tag.ready() == Ready::No && matches!(self.node(tag).next, Next::Finished)
     }

@@ -4,6 +4,7 @@
 //! [`Visitor`]: complete ones, blocked ones, and what goes wrong on the way.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod buffering;
 mod dispatch;
@@ -22,6 +23,7 @@ mod search;
 mod seed;
 mod split;
 mod stuck;
+mod symmetry;
 mod task;
 mod visit;
 mod weave;

@@ -113,7 +113,8 @@ impl Reduced {
 
     /// One was made so many more times.
     pub fn count(&mut self, reduction: Reduction, times: u64) {
-        self.0[reduction as usize] += times;
+        let made = &mut self.0[reduction as usize];
+        *made = made.saturating_add(times);
     }
 
     /// Adds what another part of the search did.
