@@ -58,6 +58,7 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
         };
         let mut history = History::new(interp, tracking, created, options.memory);
         history.reduce(options.reductions, tracking);
+        history.await_last(options.reductions, tracking);
         let mut engine = Engine {
             trail: Trail::new(history, options.schedule, ExecutionGraph::new(M::Hb::CLOCKS)),
             model: options.model(),

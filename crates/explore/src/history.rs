@@ -12,7 +12,7 @@
 
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
-use crate::reduce::{Reduction, Retries};
+use crate::reduce::{Awaits, Reduction, Retries};
 use porf_event::{BlockReason, Label, Location, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
@@ -38,6 +38,8 @@ pub(crate) enum Ready {
     Mid = 2,
     /// If the thread that it waits for has finished.
     Join = 3,
+    /// The next event is a read that may have to wait for a value: others go first.
+    Await = 4,
 }
 
 #[derive(Clone, Debug)]
@@ -87,6 +89,8 @@ pub(crate) struct History<'p> {
     created: Created,
     /// Where retries are left out, what tells them.
     pub retries: Option<Retries<'p>>,
+    /// Where threads that may have to wait go last, what tells them.
+    pub awaits: Option<Awaits<'p>>,
 }
 
 /// How many bytes of thread states are kept, unless told otherwise.
@@ -149,20 +153,21 @@ fn bytes(state: &ThreadState) -> usize {
 
 impl Tag {
     fn new(node: usize, ready: Ready) -> Tag {
-        Tag((node as u32) << 2 | ready as u32)
+        Tag((node as u32) << 3 | ready as u32)
     }
 
     fn node(self) -> usize {
-        (self.0 >> 2) as usize
+        (self.0 >> 3) as usize
     }
 
     #[inline]
     pub fn ready(self) -> Ready {
-        match self.0 & 3 {
+        match self.0 & 7 {
             0 => Ready::No,
             1 => Ready::Yes,
             2 => Ready::Mid,
-            _ => Ready::Join,
+            3 => Ready::Join,
+            _ => Ready::Await,
         }
     }
 }
@@ -191,6 +196,7 @@ impl<'p> History<'p> {
             by_address: BTreeMap::new(),
             created,
             retries: None,
+            awaits: None,
         }
     }
 
@@ -366,13 +372,14 @@ impl<'p> History<'p> {
                     Next::Fault(_) => Ready::No,
                     Next::Emit(Label::Join { .. }) => Ready::Join,
                     _ if state.is_mid_instruction() => Ready::Mid,
+                    Next::Emit(Label::Read { .. }) if self.may_wait(&state) => Ready::Await,
                     _ => Ready::Yes,
                 }
             }
             _ => Ready::No,
         };
-        if self.nodes.len() >= 1 << 30 {
-            return Err(Error::Limit("more than 2^30 thread histories".into()));
+        if self.nodes.len() >= 1 << 29 {
+            return Err(Error::Limit("more than 2^29 thread histories".into()));
         }
         let known = match self.tracking {
             Tracking::Never => None,
