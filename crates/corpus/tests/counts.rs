@@ -2,7 +2,7 @@
 
 use porf_corpus::family::family;
 use porf_event::Dialect;
-use porf_explore::{Equivalence, Model, Options, Visit, explore};
+use porf_explore::{Equivalence, Model, Options, Reductions, Visit, explore};
 use std::ops::ControlFlow;
 
 fn count(name: &str, size: u64, model: Model, equivalence: Equivalence) -> (u64, u64) {
@@ -17,7 +17,9 @@ fn try_count(
 ) -> Result<(u64, u64), porf_explore::Error> {
     let program = family(name, size).unwrap_or_else(|| panic!("no family {name}"));
     let mut visitor = |_: Visit<'_, '_>| ControlFlow::Continue(());
-    let statistics = explore(&program, model, equivalence, &Options::default(), &mut visitor)?;
+    // The counts are those of all executions.
+    let options = Options { reductions: Reductions::NONE, ..Options::default() };
+    let statistics = explore(&program, model, equivalence, &options, &mut visitor)?;
     Ok((statistics.executions, statistics.blocked))
 }
 

@@ -60,7 +60,8 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             Some(_) => Tracking::Always,
         };
         let mut history = History::new(interp, tracking, created, options.memory);
-        history.leave_out_retries(options.reductions, tracking);
+        history.reduce(options.reductions, tracking);
+        history.await_last(options.reductions, tracking);
         let mut engine = Engine {
             trail: Trail::new(history, options.schedule, ExecutionGraph::new(M::Hb::CLOCKS)),
             model: options.model(),
@@ -316,7 +317,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
             Ok(visitor.visit(Visit::Complete(&self.execution(false))))
         } else {
             self.trail.statistics.blocked += 1;
-            self.trail.count_retries();
+            self.trail.count_reductions();
             let for_ever = self.waits_for_ever();
             Ok(visitor.visit(Visit::Blocked(&self.execution(for_ever))))
         }

@@ -12,7 +12,7 @@
 
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
-use crate::reduce::Retries;
+use crate::reduce::{Awaits, Reduction, Retries};
 use porf_event::{BlockReason, Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
@@ -40,6 +40,8 @@ pub(crate) enum Ready {
     Join = 3,
     /// If as many threads have come to a barrier as it waits for.
     Barrier = 4,
+    /// The next event is a read that may have to wait for a value: others go first.
+    Await = 5,
 }
 
 #[derive(Clone, Debug)]
@@ -63,6 +65,8 @@ pub(crate) struct Node {
     pub since: Option<u32>,
     /// Of a thread that waits at a barrier: what the counter must be for it to go on.
     pub until: Value,
+    /// Of a thread that a reduction ended: which.
+    pub ended_by: Option<Reduction>,
 }
 
 pub(crate) struct History<'p> {
@@ -91,6 +95,8 @@ pub(crate) struct History<'p> {
     pub retries: Option<Retries<'p>>,
     /// Whether threads at a barrier are not scheduled before they can go on.
     pub barriers: bool,
+    /// Where threads that may have to wait go last, what tells them.
+    pub awaits: Option<Awaits<'p>>,
 }
 
 /// How far a counter of arrivals is followed.
@@ -177,7 +183,8 @@ impl Tag {
             1 => Ready::Yes,
             2 => Ready::Mid,
             3 => Ready::Join,
-            _ => Ready::Barrier,
+            4 => Ready::Barrier,
+            _ => Ready::Await,
         }
     }
 }
@@ -207,6 +214,7 @@ impl<'p> History<'p> {
             created,
             retries: None,
             barriers: false,
+            awaits: None,
         }
     }
 
@@ -258,6 +266,7 @@ impl<'p> History<'p> {
                     loc: Loc::NONE,
                     since: None,
                     until: 0,
+                    ended_by: None,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -333,10 +342,10 @@ impl<'p> History<'p> {
         Ok(root)
     }
 
-    /// The thread does not go on from here, for a reason; `since` is what it would repeat.
-    pub fn block(&mut self, tag: Tag, reason: BlockReason, since: Option<u32>) -> Tag {
+    /// The thread does not go on from here, because of a reduction; `since` is what it would repeat.
+    pub fn end(&mut self, tag: Tag, by: Reduction, reason: BlockReason, since: Option<u32>) -> Tag {
         let node = &mut self.nodes[tag.node()];
-        (node.next, node.since) = (Next::Blocked(reason), since);
+        (node.next, node.since, node.ended_by) = (Next::Blocked(reason), since, Some(by));
         Tag::new(tag.node(), Ready::No)
     }
 
@@ -392,6 +401,7 @@ impl<'p> History<'p> {
                             None => Ready::Yes,
                         }
                     }
+                    Next::Emit(Label::Read { .. }) if self.may_wait(&state) => Ready::Await,
                     _ => Ready::Yes,
                 }
             }
@@ -406,7 +416,8 @@ impl<'p> History<'p> {
         };
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
-        let node = Node { children: SmallVec::new(), parent, label, next, loc, since: None, until };
+        let node =
+            Node { children: SmallVec::new(), parent, label, next, loc, since: None, until, ended_by: None };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {

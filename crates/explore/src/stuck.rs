@@ -3,7 +3,7 @@
 use crate::Execution;
 use crate::history::{Next, Ready};
 use crate::schedule::tag_of;
-use porf_event::{BlockReason, Label, ThreadId};
+use porf_event::{BlockReason, Label, LockKind, RmwKind, ThreadId};
 use porf_graph::{Ev, Loc};
 
 /// Why and where the threads of a blocked execution wait for ever.
@@ -49,6 +49,9 @@ impl Execution<'_, '_> {
             };
             for &event in &self.graph.thread(thread).events()[since as usize..] {
                 match self.graph.event(event).label {
+                    // It gave the lock back: another one may have it, or nobody.
+                    Label::Read { rmw: RmwKind::Lock(LockKind::Acquire), .. }
+                        if self.graph.write_of(event).is_some() => {}
                     Label::Read { .. } => awaited.push(self.read_again(event)),
                     // Next time it may go another way.
                     Label::Choice { .. } => return None,

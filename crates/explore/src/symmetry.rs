@@ -293,7 +293,7 @@ impl<M: MemoryModel> Engine<'_, M> {
         let thread = ThreadId(0);
         for _ in 0..FAR {
             let tag = tag_of(&self.trail.now, 0);
-            if !matches!(tag.ready(), Ready::Yes | Ready::Mid) {
+            if !matches!(tag.ready(), Ready::Yes | Ready::Mid | Ready::Await) {
                 break;
             }
             let node = self.trail.history.node(tag);
