@@ -23,7 +23,7 @@ use crate::seed::Sown;
 use crate::split::is_split;
 use crate::symmetry::{Symmetry, Twins};
 use crate::visit::{Execution, Visit, Visitor};
-use porf_consistency::{Architecture, HappensBefore, MemoryModel, race};
+use porf_consistency::{Architecture, HappensBefore, MemoryModel, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
 use porf_interp::{FaultKind, Interpreter};
@@ -59,7 +59,8 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             Some(Architecture::Imm) => Tracking::Asked,
             Some(_) => Tracking::Always,
         };
-        let history = History::new(interp, tracking, created, options.memory);
+        let mut history = History::new(interp, tracking, created, options.memory);
+        history.leave_out_retries(options.reductions, tracking);
         let mut engine = Engine {
             trail: Trail::new(history, options.schedule, ExecutionGraph::new(M::Hb::CLOCKS)),
             model: options.model(),
@@ -270,7 +271,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         }
         let blocks = matches!(
             history.node(tag).next,
-            Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock)
+            Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock | BlockReason::Retry)
         );
         Ok(blocks && tag.ready() == Ready::No)
     }
@@ -315,6 +316,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
             Ok(visitor.visit(Visit::Complete(&self.execution(false))))
         } else {
             self.trail.statistics.blocked += 1;
+            self.trail.count_retries();
             let for_ever = self.waits_for_ever();
             Ok(visitor.visit(Visit::Blocked(&self.execution(for_ever))))
         }
@@ -510,17 +512,19 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     #[inline]
     fn look_at(&mut self, event: Ev, visitor: &mut impl Visitor) -> ControlFlow<()> {
         let Trail { now: graph, history, .. } = &self.trail;
-        if history.has_allocations()
-            && let Some(error) = memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a))
-            && !(error.kind == FaultKind::Uninitialised && history.only_moves(self.tag_before(event)))
-        {
-            let fault = history.fault(self.tag_before(event), error.kind, error.message);
-            visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
+        if history.has_allocations() {
+            for error in memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a)) {
+                if error.kind == FaultKind::Uninitialised && history.only_moves(self.tag_before(event)) {
+                    continue;
+                }
+                let fault = history.fault(self.tag_before(event), error.kind, error.message);
+                visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
+            }
         }
-        if M::Hb::RACES
-            && let Some(other) = race::<M::Hb>(graph, event)
-        {
-            visitor.visit(Visit::Race(&self.execution(false), other, event))?;
+        if M::Hb::RACES {
+            for other in races::<M::Hb>(graph, event) {
+                visitor.visit(Visit::Race(&self.execution(false), other, event))?;
+            }
         }
         // What a wrong value leads to comes after what makes it wrong.
         self.look_for_fault(Tag(graph.event(event).tag), visitor)

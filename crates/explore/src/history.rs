@@ -12,6 +12,7 @@
 
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
+use crate::reduce::Retries;
 use porf_event::{BlockReason, Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
@@ -52,7 +53,7 @@ pub(crate) enum Next {
 pub(crate) struct Node {
     children: SmallVec<[(Value, Tag); 2]>,
     /// `None` of a beginning.
-    parent: Option<Tag>,
+    pub parent: Option<Tag>,
     /// The event that led here, with the answer in it.
     pub label: Label,
     pub next: Next,
@@ -60,6 +61,8 @@ pub(crate) struct Node {
     pub loc: Loc,
     /// Of a thread that waits at a barrier: what the counter must be for it to go on.
     pub until: Value,
+    /// Of a thread that waits: the index of the first event that it would repeat, where the state does not say.
+    pub since: Option<u32>,
 }
 
 pub(crate) struct History<'p> {
@@ -86,6 +89,8 @@ pub(crate) struct History<'p> {
     created: Created,
     /// Whether threads at a barrier are not scheduled before they can go on.
     pub barriers: bool,
+    /// Where retries are left out, what tells them.
+    pub retries: Option<Retries<'p>>,
 }
 
 /// How far a counter of arrivals is followed.
@@ -201,6 +206,7 @@ impl<'p> History<'p> {
             by_address: BTreeMap::new(),
             created,
             barriers: false,
+            retries: None,
         }
     }
 
@@ -251,6 +257,7 @@ impl<'p> History<'p> {
                     next: Next::Finished,
                     loc: Loc::NONE,
                     until: 0,
+                    since: None,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -286,7 +293,10 @@ impl<'p> History<'p> {
         };
         let label = self.interp.settle(&state, label, answer);
         self.interp.deliver(&mut state, answer);
-        let child = self.push(Some(tag), label, state)?;
+        let mut child = self.push(Some(tag), label, state)?;
+        if self.retries.is_some() {
+            child = self.cut_short(child)?;
+        }
         self.nodes[tag.node()].children.push((answer, child));
         Ok(child)
     }
@@ -321,6 +331,18 @@ impl<'p> History<'p> {
         let root = self.push(None, Label::Init, state)?;
         self.roots.insert((child, function, argument), root);
         Ok(root)
+    }
+
+    /// The thread does not go on from here, for a reason; `since` is what it would repeat.
+    pub fn block(&mut self, tag: Tag, reason: BlockReason, since: Option<u32>) -> Tag {
+        let node = &mut self.nodes[tag.node()];
+        (node.next, node.since) = (Next::Blocked(reason), since);
+        Tag::new(tag.node(), Ready::No)
+    }
+
+    /// Of a thread that waits in a loop: the index of the first event of the iteration that it would repeat.
+    pub fn waits_since(&self, tag: Tag) -> Option<u32> {
+        self.node(tag).since.or_else(|| self.state(tag).waits_since(self.interp.program()))
     }
 
     /// The beginning of a created thread, if it is known.
@@ -384,7 +406,7 @@ impl<'p> History<'p> {
         };
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
-        let node = Node { children: SmallVec::new(), parent, label, next, loc, until };
+        let node = Node { children: SmallVec::new(), parent, label, next, loc, until, since: None };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {

@@ -4,6 +4,7 @@
 //! [`Visitor`]: complete ones, blocked ones, and what goes wrong on the way.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod barrier;
 mod buffering;

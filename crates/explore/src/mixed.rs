@@ -47,7 +47,9 @@ pub(crate) fn error<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) 
             if apart == 0 { a.size.min(b.size) } else { a.size.min(b.size).min(1 << apart.trailing_zeros()) };
         let accesses = engine.trail.now.all().filter(|event| engine.trail.now.event(*event).loc == other);
         let older = accesses.map(|event| (engine.tag_before(event), b.size));
-        for (tag, _) in std::iter::once((tag, a.size)).chain(older).filter(|(_, size)| *size > piece) {
+        for (tag, size) in std::iter::once((tag, a.size)).chain(older).filter(|(_, size)| *size > piece) {
+            // In halves: a part that nothing smaller touches stays whole, as an atomic beside it may need.
+            let piece = piece.max(size / 2);
             let program = engine.trail.history.interp.program();
             match engine.trail.history.state(tag).place() {
                 Some((function, at)) if program.can_split(function, at) => {

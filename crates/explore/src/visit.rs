@@ -1,5 +1,6 @@
 //! What an exploration shows to whoever asked for it.
 
+use crate::buffering::tag_before;
 use crate::history::{History, Next, Ready};
 use crate::reduce::Reduced;
 use crate::schedule::tag_of;
@@ -124,6 +125,21 @@ impl Execution<'_, '_> {
     /// The state of a thread after its last event.
     pub fn state(&self, thread: ThreadId) -> &ThreadState {
         self.history.state(tag_of(self.graph, thread.as_usize()))
+    }
+
+    /// The state of a thread just before an event of it.
+    pub fn state_before(&self, event: Ev) -> &ThreadState {
+        self.history.state(tag_before(self.graph, event))
+    }
+
+    /// What threads have done wrong.
+    pub fn faults(&self) -> impl Iterator<Item = &Fault> {
+        (0..self.graph.threads().len()).filter_map(|at| {
+            match &self.history.node(tag_of(self.graph, at)).next {
+                Next::Fault(fault) if self.graph.threads()[at].is_started() => Some(fault),
+                _ => None,
+            }
+        })
     }
 
     /// Why a thread does not go on, if it is blocked.

@@ -16,7 +16,7 @@ pub(crate) struct Part {
     names: &'static [&'static str],
 }
 
-pub(crate) const PARTS: [Part; 3] = [
+pub(crate) const PARTS: [Part; 2] = [
     Part {
         name: "containers.cpp",
         text: include_str!("../runtime/containers.cpp"),
@@ -41,7 +41,6 @@ pub(crate) const PARTS: [Part; 3] = [
             "_ZNSt15__exception_ptr13exception_ptr",
         ],
     },
-    Part { name: "futex.c", text: include_str!("../runtime/futex.c"), names: &["syscall"] },
 ];
 
 /// The parts that define something that the module does not.

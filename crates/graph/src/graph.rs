@@ -19,13 +19,13 @@ pub struct Event {
     pub label: Label,
     /// [`Loc::NONE`] unless it reads or writes.
     pub loc: Loc,
-    /// Of a read: the write it reads from, or [`Ev::NONE`].
+    /// For a read: the write it reads from, or [`Ev::NONE`].
     pub rf: Ev,
-    /// Of the write of a read-modify-write: its read.
+    /// For the write of a read-modify-write: its read.
     pub pair: Ev,
-    /// Of a write: the older read that was made to read from it when it came.
+    /// For a write: the older read that was made to read from it when it came.
     pub revisited: Ev,
-    /// Of a write: its place in co, from 1, or [`ExecutionGraph::UNPLACED`].
+    /// For a write: its place in co, from 1, or [`ExecutionGraph::UNPLACED`].
     pub co: u32,
     /// For the owner of the graph.
     pub tag: u32,
@@ -163,6 +163,12 @@ impl ExecutionGraph {
         graph
     }
 
+    /// About how many bytes its events take.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.events.len() * (size_of::<Event>() + self.kinds * self.stride * size_of::<u32>())
+    }
+
     /// The same with one more clock, for what an event [needs](Self::needs) beyond its porf prefix.
     pub fn with_needs(kinds: usize) -> ExecutionGraph {
         ExecutionGraph { needed: kinds, ..ExecutionGraph::new(kinds + 1) }
@@ -247,7 +253,7 @@ impl ExecutionGraph {
         new
     }
 
-    /// Removes the newest event, with what hangs on it.
+    /// Removes the newest event, with what depends on it.
     #[inline]
     pub fn remove_last(&mut self) {
         let last = Ev(self.events.len() as u32 - 1);
@@ -478,8 +484,8 @@ impl ExecutionGraph {
         self.clock_covers(Self::PORF, b, a)
     }
 
-    /// Whether `b` cannot be without `a`: `a` is in its porf prefix, or where that is not all
-    /// ([`with_needs`](Self::with_needs)) below its clock of needs.
+    /// Whether `b` needs `a`: `a` is in its porf prefix, or below its clock of needs if there is one
+    /// ([`with_needs`](Self::with_needs)).
     #[inline]
     pub fn needs(&self, b: Ev, a: Ev) -> bool {
         self.clock_covers(self.needed, b, a)

@@ -108,10 +108,10 @@ impl Interpreter<'_> {
         state.thread == ThreadId(0) && self.program().image.is_some()
     }
 
-    /// The innermost variable of the thread that others can see: the place of the register with its
-    /// address, and the address.
-    pub(crate) fn last_local(&self, state: &ThreadState) -> Option<(usize, Value)> {
-        state.frames.iter().rev().find_map(|frame| {
+    /// The innermost variable of the calls from `first` on that other threads can see: the place of the
+    /// register with its address, and the address.
+    pub(crate) fn last_local(&self, state: &ThreadState, first: usize) -> Option<(usize, Value)> {
+        state.frames[first..].iter().rev().find_map(|frame| {
             let registers = self.program().function(frame.function).locals.iter().rev();
             let mut places = registers.map(|reg| (frame.base + reg.0) as usize);
             places.find(|at| state.registers[*at] != 0).map(|at| (at, state.registers[at]))

@@ -20,6 +20,7 @@ mod alone;
 mod fault;
 mod format;
 mod frames;
+mod like;
 mod private;
 mod request;
 mod run;
@@ -27,12 +28,14 @@ mod silent;
 mod state;
 mod taint;
 mod tainted;
+mod unwind;
 mod words;
 
 pub use alone::{Alone, End, run_alone};
 pub use fault::{Fault, FaultKind};
 pub use run::{Interpreter, MAX_FRAMES, MAX_SILENT};
 pub use state::ThreadState;
+pub use unwind::Panic;
 
 use porf_event::{BlockReason, Label};
 

@@ -201,13 +201,19 @@ impl<'p> Interpreter<'p> {
                     if self.leave(state, Some(*result)) {
                         continue;
                     }
-                    if let Some((_, address)) = self.last_local(state) {
+                    if let Some((_, address)) = self.last_local(state, 0) {
                         return Step::Emit(Label::Free { location: Location(address) });
                     }
                     if let Some(label) = self.thread_result(state, Some(*result)) {
                         return Step::Emit(label);
                     }
                     state.frames.clear();
+                }
+                Instr::Pad { .. } => state.frame_mut().pc += 1,
+                Instr::Unwind { exception, text } => {
+                    if let Some(step) = self.unwind(state, *exception, *text) {
+                        return step;
+                    }
                 }
                 Instr::ExitProcess => {
                     state.ends_process = true;
@@ -383,7 +389,12 @@ impl<'p> Interpreter<'p> {
                 let address = new_object(state, state.events - 1, *align, *kind);
                 finish(state, *dst, address, DepSet::new())
             }
-            Instr::ExitThread { .. } => match self.last_local(state) {
+            Instr::Unwind { .. } => {
+                if let Some((register, _)) = self.left_local(state) {
+                    state.registers[register] = 0;
+                }
+            }
+            Instr::ExitThread { .. } => match self.last_local(state, 0) {
                 Some((register, _)) => state.registers[register] = 0,
                 None => state.frames.clear(),
             },
@@ -427,8 +438,7 @@ impl<'p> Interpreter<'p> {
         !state.frames.is_empty() && matches!(self.current(state), Instr::StoreExclusive { .. })
     }
 
-    /// Whether all that comes later hangs on the answer to the present event: a choice, or a lock that
-    /// may be taken.
+    /// Whether everything later depends on the answer to this event: a choice, or a lock that may be taken.
     fn decides_path(&self, state: &ThreadState) -> bool {
         match self.current(state) {
             Instr::Nondet { .. } => true,
@@ -649,7 +659,8 @@ impl<'p> Interpreter<'p> {
         let frame = *state.frame();
         if target <= frame.pc && (self.unroll.is_some() || self.track) {
             let count = state.count_loop(frame.function, target);
-            if self.unroll.is_some_and(|unroll| count > unroll) {
+            let counted = || self.program.function(frame.function).counted.binary_search(&target).is_ok();
+            if self.unroll.is_some_and(|unroll| count > unroll) && !counted() {
                 return Some(Step::Blocked(BlockReason::Bound));
             }
             // The loop might not have ended.

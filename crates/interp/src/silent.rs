@@ -83,6 +83,7 @@ impl<'p> Interpreter<'p> {
             }
             Instr::Block { reason } => return Some(Err(Step::Blocked(*reason))),
             Instr::Fail { kind, message } => Err((*kind, message.to_string())),
+            Instr::FailWith { kind, text } => Err((*kind, self.text(state, value(state, *text)))),
             Instr::LoopHead { effects, memory: last_memory, variables } => {
                 // The upper half remembers where the iteration began: see `ThreadState::waits_since`.
                 let now = u64::from(state.effects) | u64::from(state.events) << 32;

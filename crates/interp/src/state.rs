@@ -2,6 +2,7 @@
 
 use crate::private::Private;
 use crate::taint::Taint;
+use crate::unwind::Panic;
 use crate::words::Words;
 use porf_event::{DepSet, Dependencies, Location, ThreadId, Value};
 use porf_ir::{AllocKind, FunctionId, Image, Instr, Program, Reg, Span, Target};
@@ -48,6 +49,8 @@ pub struct ThreadState {
     pub(crate) effects: u32,
     /// It has ended, and the process with it.
     pub(crate) ends_process: bool,
+    /// The last panic that was caught.
+    pub(crate) panic: Option<Arc<Panic>>,
     /// Memory that no other thread sees.
     pub(crate) memory: Option<Arc<Private>>,
 }
@@ -91,6 +94,7 @@ impl ThreadState {
             taint: track.then(|| Box::new(Taint::new(count))),
             effects: 0,
             ends_process: false,
+            panic: None,
             memory,
         }
     }
@@ -113,6 +117,11 @@ impl ThreadState {
     /// Whether the thread has ended, and with it the process: the first thread returned, or called `exit`.
     pub fn ends_process(&self) -> bool {
         self.ends_process
+    }
+
+    /// The last panic that was caught.
+    pub fn panic(&self) -> Option<&Panic> {
+        self.panic.as_deref()
     }
 
     /// Whether an instruction with several events is under way: the write of a read-modify-write, or

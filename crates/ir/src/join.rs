@@ -127,11 +127,13 @@ fn successors(instr: &Instr, at: usize) -> Vec<usize> {
     match instr {
         Instr::Jump { .. } | Instr::Branch { .. } | Instr::Switch { .. } => {}
         // All of these leave the function, as the end of the code does.
-        Instr::Return { .. } | Instr::ReturnAll { .. } | Instr::ExitThread { .. } | Instr::ExitProcess => {
-            next.push(usize::MAX)
-        }
+        Instr::Return { .. }
+        | Instr::ReturnAll { .. }
+        | Instr::ExitThread { .. }
+        | Instr::ExitProcess
+        | Instr::Unwind { .. } => next.push(usize::MAX),
         // An execution that stops here has nothing after it: no way to the end.
-        Instr::Block { .. } | Instr::Fail { .. } => {}
+        Instr::Block { .. } | Instr::Fail { .. } | Instr::FailWith { .. } => {}
         _ => next.push(at + 1),
     }
     next

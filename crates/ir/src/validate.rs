@@ -11,6 +11,7 @@ use crate::{Function, Instr, Operand, Program, Reg, Width};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
+/// Whether the program is well-formed, as the head of this file defines it; the first fault otherwise.
 pub fn validate(program: &Program) -> Result<(), Malformed> {
     for function in &program.functions {
         check_function(program, function)?;
@@ -132,6 +133,7 @@ impl Instr {
             | Instr::Held { dst, .. }
             | Instr::Print { dst, .. }
             | Instr::Format { dst, .. }
+            | Instr::Pad { exception: dst, .. }
             | Instr::LoopHead { effects: dst, .. } => Some(*dst),
             Instr::Call { dst, .. } | Instr::CallPointer { dst, .. } => *dst,
             _ => None,
@@ -187,6 +189,8 @@ impl Instr {
             Instr::Math { a, b, .. } => [*a, *b].into_iter().for_each(visit),
             Instr::Wide { operands, .. } => operands.iter().copied().for_each(visit),
             Instr::Switch { value, .. } | Instr::ExitThread { value } => visit(*value),
+            Instr::FailWith { text, .. } => visit(*text),
+            Instr::Unwind { exception, text } => [*exception, *text].into_iter().for_each(visit),
             Instr::CallPointer { pointer, args, .. } => {
                 visit(*pointer);
                 args.iter().copied().for_each(visit);
@@ -217,6 +221,7 @@ impl Instr {
             | Instr::ExitProcess
             | Instr::Block { .. }
             | Instr::Fail { .. }
+            | Instr::Pad { .. }
             | Instr::ThreadLocalAddress { .. }
             | Instr::Jump { .. }
             | Instr::CtrlMark { .. }
@@ -228,7 +233,7 @@ impl Instr {
     /// Where control may go other than to the next instruction.
     pub fn targets(&self) -> impl Iterator<Item = u32> + '_ {
         let (pair, cases): (_, &[(u64, u32)]) = match self {
-            Instr::Jump { target } => ([Some(*target), None], &[]),
+            Instr::Jump { target } | Instr::Pad { to: target, .. } => ([Some(*target), None], &[]),
             Instr::Branch { then, otherwise, .. } => ([Some(*then), Some(*otherwise)], &[]),
             Instr::TryCopy { done, .. } | Instr::TryFill { done, .. } => ([Some(*done), None], &[]),
             Instr::Switch { cases, default, .. } => ([Some(*default), None], cases),
@@ -240,7 +245,7 @@ impl Instr {
     /// Changes where control may go other than to the next instruction.
     pub fn map_targets(&mut self, to: impl Fn(u32) -> u32) {
         let (pair, cases): (_, &mut [(u64, u32)]) = match self {
-            Instr::Jump { target } => ([Some(target), None], &mut []),
+            Instr::Jump { target } | Instr::Pad { to: target, .. } => ([Some(target), None], &mut []),
             Instr::Branch { then, otherwise, .. } => ([Some(then), Some(otherwise)], &mut []),
             Instr::TryCopy { done, .. } | Instr::TryFill { done, .. } => ([Some(done), None], &mut []),
             Instr::Switch { cases, default, .. } => ([Some(default), None], cases),

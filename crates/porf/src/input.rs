@@ -32,9 +32,13 @@ pub struct Origin {
     pub entry: String,
     /// Whether weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// Whether an overflow of a signed number is a trap.
+    pub overflow: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
 }
 
-pub use porf_frontend_llvm::Options as LoadOptions;
+pub use porf_frontend_llvm::{Options as LoadOptions, Volatile};
 
 impl Input {
     /// A program that was built in memory.
@@ -43,7 +47,7 @@ impl Input {
         Input { program, question: None, model, origin: Origin::default() }
     }
 
-    /// Reads files: C, C++ or bitcode, linked into one program; or a single program in Porf's own text
+    /// Reads files: C, C++, Rust or bitcode, linked into one program; or a single program in Porf's own text
     /// form (`.porf`), or a single litmus test.
     pub fn load(files: &[PathBuf], options: &LoadOptions) -> Result<Input, Error> {
         let origin = Origin {
@@ -51,14 +55,16 @@ impl Input {
             flags: options.flags.clone(),
             entry: options.entry.clone(),
             spurious: options.spurious,
+            overflow: options.overflow,
+            volatile: options.volatile,
         };
         if let [file] = files {
             match file.extension().and_then(|extension| extension.to_str()) {
                 Some("porf") => {
+                    let name = file.display().to_string();
                     let parsed = porf_ir::parse(&read(file)?);
-                    let mut program =
-                        parsed.map_err(|error| Error::Input(format!("{}:{error}", file.display())))?;
-                    program.name = file.display().to_string();
+                    let mut program = parsed.map_err(|wrong| wrong.in_file(&name))?;
+                    program.name = name;
                     return Ok(Input { origin, ..Input::new(program) });
                 }
                 Some("litmus") => {
@@ -70,13 +76,13 @@ impl Input {
         }
         if let Some(file) = files.iter().find(|file| !llvm::is_supported(file)) {
             return Err(Error::Input(format!(
-                "{}: not a file of a kind that verify knows (.c .cpp .bc .ll, or a single .porf or .litmus)",
+                "{}: not a file of a kind that verify knows (.c .cpp .rs .bc .ll, or a single .porf or .litmus)",
                 file.display()
             )));
         }
-        let program = llvm::load(files, options).map_err(|error| Error::Input(error.to_string()))?;
+        let program = llvm::load(files, options)?;
         let mut input = Input { origin, ..Input::new(program) };
-        if files.iter().any(|file| llvm::is_cpp(file)) {
+        if files.iter().any(|file| llvm::is_cpp(file) || llvm::is_rust(file)) {
             input.model = Model::C20;
         }
         Ok(input)
@@ -84,8 +90,7 @@ impl Input {
 
     /// A litmus test as a program; `name` is for messages.
     pub fn litmus(name: &str, text: &str) -> Result<Input, Error> {
-        let test =
-            porf_frontend_litmus::parse(name, text).map_err(|error| Error::Input(error.to_string()))?;
+        let test = porf_frontend_litmus::parse(name, text)?;
         let mut program = test.program.clone();
         program.name = name.to_string();
         let model = Model::default_for(test.language());

@@ -60,9 +60,53 @@ impl<'p> Names<'p> {
 
 /// A function as its author calls it.
 pub fn demangled(name: &str) -> String {
+    if let Some(rust) = rust(name) {
+        return rust;
+    }
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     let symbol = name.starts_with("_Z").then(|| cpp_demangle::Symbol::new(name).ok()).flatten();
     symbol.and_then(|symbol| symbol.demangle(&options).ok()).unwrap_or_else(|| name.to_string())
+}
+
+/// A function or variable of Rust, without the hash behind it.
+fn rust(name: &str) -> Option<String> {
+    // The older mangling is C++'s with a hash as the last part.
+    let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hashed = || {
+        let (_, rest) = name.rsplit_once("17h")?;
+        Some(name.starts_with("_ZN") && is_hash(rest.get(..16)?) && rest[16..].starts_with('E'))
+    };
+    if !name.starts_with("_R") && hashed() != Some(true) {
+        return None;
+    }
+    let demangled = rustc_demangle::try_demangle(name).ok()?;
+    Some(shortened(&format!("{demangled:#}")))
+}
+
+/// What stands in angle brackets only up to a length that is easy to read.
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 24;
+    let mut short = String::new();
+    // Where the brackets that are open begin in `short`.
+    let mut open = Vec::new();
+    for c in name.chars() {
+        match c {
+            '<' => open.push(short.len()),
+            // `->`
+            '>' if !short.ends_with('-') => {
+                if let Some(start) = open.pop()
+                    && short.len() - start > LONGEST
+                    && start > 0
+                {
+                    short.truncate(start);
+                    short.push_str("<…");
+                }
+            }
+            _ => {}
+        }
+        short.push(c);
+    }
+    short
 }
 
 /// A value as people write it, without knowing what it stands for.
@@ -91,7 +135,8 @@ pub fn is_library(frame: &StackFrame) -> bool {
     let file = frame.location.file.as_str();
     frame.location.line == 0
         || ["/usr/include/", "/usr/lib/", "/usr/bin/"].iter().any(|start| file.starts_with(start))
-        || ["/include/c++/", "/lib/clang/"].iter().any(|part| file.contains(part))
+        || file.starts_with("/rustc/")
+        || ["/include/c++/", "/lib/clang/", "/lib/rustlib/src/rust/"].iter().any(|part| file.contains(part))
 }
 
 /// The name of a global with an index or offset behind it.
@@ -109,6 +154,8 @@ mod tests {
     fn names_of_cpp_are_readable() {
         assert_eq!(demangled("_ZN5queue4pushEi"), "queue::push");
         assert_eq!(demangled("main"), "main");
+        assert_eq!(demangled("_ZN1a4main17h0123456789abcdefE"), "a::main");
+        assert_eq!(demangled("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
         assert_eq!(readable("_ZN5queue5slotsE[3]"), "queue::slots[3]");
     }
 

@@ -40,7 +40,7 @@ pub struct TraceEvent {
     pub location: String,
     /// The value read or written, in words where it is an address.
     pub value: String,
-    /// Of a read: the write that it reads from.
+    /// For a read: the write that it reads from.
     pub rf: Option<EventId>,
     /// What the thread was told: the value read, the choice made, the thread started.
     pub answer: Value,
@@ -131,6 +131,12 @@ impl Trace {
                 any = true;
             }
             if any {
+                // Threads of Rust all begin in the same function of std.
+                let name = match name.contains("::thread_start") {
+                    true => found.iter().filter(|(_, event)| event.id.thread == id).find_map(outermost),
+                    false => None,
+                }
+                .unwrap_or(name);
                 trace.threads.push(TraceThread { id, name });
             }
         }
@@ -188,6 +194,11 @@ impl TraceEvent {
             other => other.to_string(),
         }
     }
+}
+
+/// The user's outermost function on the way to an event.
+fn outermost((_, event): &(Ev, TraceEvent)) -> Option<String> {
+    event.stack.iter().rfind(|frame| !names::is_library(frame)).map(|frame| frame.function.clone())
 }
 
 /// Orders events, given in the order in which they were found, such that each comes after what it
@@ -283,7 +294,7 @@ fn start(
 ) -> Option<(porf_interp::ThreadState, String)> {
     let program = interpreter.program();
     if let Some(entry) = program.threads.get(thread.as_usize()) {
-        return Some((interpreter.start(thread), entry.name.clone()));
+        return Some((interpreter.start(thread), demangled(&entry.name)));
     }
     let creator = graph.thread(thread).creator;
     if !creator.is_some() {

@@ -13,6 +13,7 @@ use channel::Channel;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use porf_sample::protocol;
+use porf_sample::scheduler::Share;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -42,6 +43,10 @@ pub struct Args {
     /// Number of ordering constraints that the PCT scheduler aims at
     #[arg(long, default_value_t = 3)]
     depth: u32,
+    /// Whose release sequences: those of C++20 (and C23, Rust), or of C11, where a thread's later stores to
+    /// the same location belong to them
+    #[arg(long, value_enum, default_value_t = ModelName::C20)]
+    model: ModelName,
     /// What volatile accesses are
     #[arg(long, value_enum, default_value_t = Volatile::Relaxed)]
     volatile: Volatile,
@@ -77,11 +82,17 @@ pub struct Args {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SchedulerName {
     /// All threads and stores alike
-    Random = protocol::scheduler::RANDOM as isize,
+    Random = Share::Random as isize,
     /// Priorities of threads, few weak loads
-    Pct = protocol::scheduler::PCT as isize,
+    Pct = Share::Pct as isize,
     /// Mostly random, pct in one execution of thirty-two
-    Mixed = protocol::scheduler::MIXED as isize,
+    Mixed = Share::Both as isize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ModelName {
+    C20,
+    Rc11,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -93,13 +104,13 @@ enum Volatile {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Isolation {
     /// The cheapest that fits the program
-    Auto = protocol::isolation::AUTOMATIC as isize,
+    Auto = protocol::Isolation::Automatic as isize,
     /// Memory is copied back
-    InProcess = protocol::isolation::IN_PROCESS as isize,
+    InProcess = protocol::Isolation::InProcess as isize,
     /// A child process each
-    Fork = protocol::isolation::FORK as isize,
+    Fork = protocol::Isolation::Fork as isize,
     /// The program is started anew for each
-    Restart = protocol::isolation::RESTART as isize,
+    Restart = protocol::Isolation::Restart as isize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -125,7 +136,7 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let mut run = Run::new(args, args.protocol())?;
     if !interrupt::requested() && run.depends_on_the_past(args)? {
         // What is left outside the process by one execution changes the next: a process for each, then.
-        let isolation = protocol::isolation::RESTART;
+        let isolation = protocol::Isolation::Restart as u32;
         run = Run::new(args, protocol::Options { isolation, ..args.protocol() })?;
     }
     let interrupted = interrupt::requested();
@@ -135,7 +146,7 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let program: Vec<String> = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match options.format {
         Format::Json => println!("{}", summary.json(&program)),
-        Format::Text => print!("{}", summary.text(&program, options.colored())),
+        Format::Text => print!("{}", summary.text(&program, options.paint())),
     }
     if let (Some(path), Some(seed)) = (&args.witness, summary.first_seed()) {
         let witness = args.witness(seed);
@@ -171,7 +182,7 @@ impl Run {
             }
             // A process that is killed says nothing: the next does not wait for it.
             fruitless = if sign() == before { fruitless + 1 } else { 0 };
-            let restarts = progress.isolation.load(Ordering::Relaxed) == protocol::isolation::RESTART;
+            let restarts = progress.isolation.load(Ordering::Relaxed) == protocol::Isolation::Restart as u32;
             let done = progress.done.load(Ordering::Acquire) != 0;
             if !restarts || done || fruitless == 3 || interrupt::requested() {
                 break status;
@@ -185,7 +196,7 @@ impl Run {
     fn depends_on_the_past(&self, args: &Args) -> std::io::Result<bool> {
         const TRIED: usize = 4;
         let shared = self.channel.shared();
-        if shared.progress.isolation.load(Ordering::Relaxed) == protocol::isolation::RESTART {
+        if shared.progress.isolation.load(Ordering::Relaxed) == protocol::Isolation::Restart as u32 {
             return Ok(false);
         }
         let later = self.channel.findings().iter().filter(|finding| finding.first_seed != args.seed);
@@ -209,6 +220,7 @@ impl Args {
             scheduler: self.scheduler as u32,
             pct_depth: self.depth,
             volatile_acqrel: u32::from(self.volatile == Volatile::Acqrel),
+            c11: u32::from(self.model == ModelName::Rc11),
             isolation: self.isolation as u32,
             window: self.memory,
             max_steps: self.max_events,
@@ -225,6 +237,7 @@ impl Args {
         json!({
             "schema": 1, "kind": "witness", "command": "sample", "seed": seed, "program": program,
             "scheduler": name(self.scheduler.to_possible_value()), "depth": self.depth,
+            "model": name(self.model.to_possible_value()),
             "volatile": name(self.volatile.to_possible_value()), "memory": self.memory,
             "max_events": self.max_events, "tick": self.tick, "timeout": self.timeout,
         })
@@ -244,6 +257,7 @@ impl Args {
             seed: number("seed")?,
             scheduler: SchedulerName::from_str(word("scheduler")?, false)?,
             depth: u32::try_from(number("depth")?).map_err(|error| error.to_string())?,
+            model: ModelName::from_str(witness["model"].as_str().unwrap_or("c20"), false)?,
             volatile: Volatile::from_str(word("volatile")?, false)?,
             memory: witness["memory"].as_u64().unwrap_or(0),
             max_events: number("max_events")?,

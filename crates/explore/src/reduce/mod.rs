@@ -3,6 +3,10 @@
 //! Each can be switched off by its name, and counts what it did. Why each of them is sound is told where it
 //! is made, and in `docs/exploration.md`.
 
+mod retries;
+
+pub(crate) use retries::Retries;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

@@ -7,6 +7,7 @@
 //! does not either.
 
 use super::asm::Asm;
+use super::slow;
 use super::specific;
 use super::table::{KEEPS, Row, USES, row, zero};
 use crate::translate::Translator;
@@ -20,6 +21,9 @@ pub const FUNCTIONS: &[Row] = &[
         zero(c)
     }),
     row(&["abort"], KEEPS, |c| {
+        if c.body.tr.is_rust {
+            return super::rust::abort(c);
+        }
         c.body.fail(FaultKind::Abort, "the program aborts");
         zero(c)
     }),
@@ -27,7 +31,7 @@ pub const FUNCTIONS: &[Row] = &[
     row(&["_exit", "_Exit", "quick_exit"], KEEPS, |c| c.routine(|tr| exit(tr, false), &[])),
     row(&["atexit"], KEEPS, |c| c.routine(at_exit, &[c.arg(0), Operand::Const(0), Operand::Const(0)])),
     row(&["__cxa_atexit"], KEEPS, |c| c.routine(at_exit, &[c.arg(0), c.arg(1), Operand::Const(1)])),
-    row(&["__cxa_thread_atexit"], KEEPS, |c| {
+    row(&["__cxa_thread_atexit", "__cxa_thread_atexit_impl"], KEEPS, |c| {
         c.routine(at_thread_exit, &[c.arg(0), c.arg(1), Operand::Const(1)])
     }),
 ];
@@ -58,14 +62,14 @@ fn at_exit(tr: &mut Translator<'_>) -> FunctionId {
 }
 
 /// `add(function, argument, takes)`: `__cxa_thread_atexit`.
-fn at_thread_exit(tr: &mut Translator<'_>) -> FunctionId {
+pub fn at_thread_exit(tr: &mut Translator<'_>) -> FunctionId {
     add(tr, Place::Thread)
 }
 
 /// What the first thread does after `main`; `None` if there is nothing.
 pub fn program_end(tr: &mut Translator<'_>) -> Option<FunctionId> {
     let parts = [
-        uses(tr, &["__cxa_thread_atexit"]).then(|| run(tr, Place::Thread)),
+        has_thread_handlers(tr).then(|| run(tr, Place::Thread)),
         uses(tr, &["atexit", "__cxa_atexit"]).then(|| {
             let place = program_place(tr);
             run(tr, place)
@@ -86,7 +90,7 @@ pub fn program_end(tr: &mut Translator<'_>) -> Option<FunctionId> {
 
 /// What the other threads do at their end, with their result; `None` if there is nothing.
 pub fn thread_end(tr: &mut Translator<'_>) -> Option<FunctionId> {
-    let objects = uses(tr, &["__cxa_thread_atexit"]).then(|| run(tr, Place::Thread));
+    let objects = has_thread_handlers(tr).then(|| run(tr, Place::Thread));
     let specific = uses(tr, &["pthread_key_create", "tss_create"]).then(|| specific::destroy_specific(tr));
     if objects.is_none() && specific.is_none() {
         return None;
@@ -121,6 +125,10 @@ fn exit(tr: &mut Translator<'_>, handlers: bool) -> FunctionId {
 
 fn uses(tr: &Translator<'_>, names: &[&str]) -> bool {
     names.iter().any(|name| tr.module.function(name).is_some())
+}
+
+fn has_thread_handlers(tr: &Translator<'_>) -> bool {
+    uses(tr, &["__cxa_thread_atexit", "__cxa_thread_atexit_impl"]) || slow::registers(tr)
 }
 
 fn program_place(tr: &Translator<'_>) -> Place {

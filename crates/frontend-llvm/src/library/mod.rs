@@ -14,20 +14,23 @@ mod math;
 pub mod memory;
 mod mutex;
 mod output;
+mod rust;
 mod rwlock;
+pub mod slow;
 mod specific;
 mod stream;
 mod system;
 mod table;
 mod thread;
-mod verifier;
+pub mod verifier;
 mod waiting;
 
 use crate::llvm::Value;
 use crate::translate::Body;
 use porf_ir::Operand;
+pub use table::Row;
+use table::find;
 pub use table::{Lowered, Treatment};
-use table::{Row, find};
 
 /// What gets the address of a variable that must stay in memory, and does nothing with it: see
 /// [`crate::promote`].
@@ -40,6 +43,7 @@ const FAMILIES: &[&[Row]] = &[
     output::FUNCTIONS,
     ending::FUNCTIONS,
     system::FUNCTIONS,
+    rust::FUNCTIONS,
     thread::FUNCTIONS,
     specific::FUNCTIONS,
     mutex::FUNCTIONS,

@@ -8,7 +8,7 @@ use super::asm::Asm;
 use super::table::{Call, KEEPS, Lowered, Row, USES, row, zero};
 use crate::translate::Translator;
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{BinOp, Instr, IntOp, MathOp, Operand, Width};
+use porf_ir::{BinOp, FunctionId, Instr, IntOp, MathOp, Operand, Width};
 
 pub const FUNCTIONS: &[Row] = &[
     row(
@@ -47,6 +47,7 @@ pub const FUNCTIONS: &[Row] = &[
 ];
 
 const ERRNO: &str = "errno";
+const TIME: &str = "time";
 const SECOND: u64 = 1_000_000_000;
 
 /// Stores an error number, in a routine.
@@ -59,37 +60,51 @@ pub fn set_errno(tr: &mut Translator<'_>, a: &mut Asm, number: u64) {
 
 /// Where a wait ended by itself: it is as late as its deadline, a `struct timespec`, says.
 pub fn pass_until(c: &mut Call<'_, '_, '_>, ended: Operand, deadline: Operand) {
+    let Some(function) = passing(c.body.tr, false) else { return };
+    let (late, done) = (c.body.b.label(), c.body.b.label());
+    c.body.b.branch(ended, late, done);
+    c.body.b.bind(late);
+    c.push(Instr::Call { function, args: [deadline].into(), dst: None });
+    c.body.b.bind(done);
+}
+
+/// Lets the thread's time pass up to a moment, or by a span; `None` where the program looks at no clock.
+pub fn passing(tr: &mut Translator<'_>, span: bool) -> Option<FunctionId> {
     let looks = |function: crate::llvm::Value<'_>| {
         matches!(function.name(), "clock_gettime" | "gettimeofday")
             || function.name().ends_with("_clock3nowEv")
     };
-    if !c.body.tr.module.functions().any(looks) {
-        return;
+    if !tr.module.functions().any(looks) {
+        return None;
     }
-    let address = time(c);
-    let (late, done) = (c.body.b.label(), c.body.b.label());
-    c.body.b.branch(ended, late, done);
-    c.body.b.bind(late);
-    let load = |c: &mut Call<'_, '_, '_>, address| {
-        let dst = c.body.b.register("");
-        c.push(Instr::Load { dst, address, size: 8, mode: ReadMode::Plain });
-        Operand::Reg(dst)
-    };
-    let seconds = load(c, deadline);
-    let rest = c.body.add(deadline, 8);
-    let rest = load(c, rest);
-    let seconds = c.body.bin(BinOp::Mul, Width::W64, seconds, Operand::Const(SECOND));
-    let then = c.body.bin(BinOp::Add, Width::W64, seconds, rest);
-    let now = load(c, address);
-    let value = c.body.b.register("");
-    c.push(Instr::Math { dst: value, op: MathOp::Integer(IntOp::SMax, Width::W64), a: now, b: then });
-    c.push(Instr::Store { address, value: value.into(), size: 8, mode: WriteMode::Plain });
-    c.body.b.bind(done);
+    let name = if span { "pass" } else { "pass until" };
+    Some(tr.routine(name, |tr| {
+        let index = tr.library_local(TIME, 8);
+        let mut a = Asm::new(name, &["time"]);
+        let clock = a.reg();
+        a.b.push(Instr::ThreadLocalAddress { dst: clock, index });
+        let seconds = a.load(a.param(0), 8, ReadMode::Plain);
+        let rest = a.add(a.param(0), 8);
+        let rest = a.load(rest, 8, ReadMode::Plain);
+        let seconds = a.bin(BinOp::Mul, seconds, SECOND);
+        let then = a.bin(BinOp::Add, seconds, rest);
+        let now = a.load(clock.into(), 8, ReadMode::Plain);
+        let later = a.reg();
+        a.b.push(match span {
+            true => Instr::Bin { dst: later, op: BinOp::Add, width: Width::W64, a: now, b: then },
+            false => {
+                Instr::Math { dst: later, op: MathOp::Integer(IntOp::SMax, Width::W64), a: now, b: then }
+            }
+        });
+        a.store(clock.into(), later, 8, WriteMode::Plain);
+        a.give(0);
+        a.finish()
+    }))
 }
 
 /// The address of the thread's time, in nanoseconds.
 fn time(c: &mut Call<'_, '_, '_>) -> Operand {
-    let index = c.body.tr.library_local("time", 8);
+    let index = c.body.tr.library_local(TIME, 8);
     let dst = c.body.b.register("");
     c.push(Instr::ThreadLocalAddress { dst, index });
     dst.into()

@@ -53,6 +53,11 @@ impl Row {
         Row { replaces: true, ..self }
     }
 
+    /// Whether it is the row of a function.
+    pub fn is_for(&self, name: &str) -> bool {
+        self.names.iter().any(|pattern| matches(pattern, name))
+    }
+
     pub fn treatment(&self, index: usize) -> Treatment {
         self.pointers[index.min(self.pointers.len() - 1)]
     }

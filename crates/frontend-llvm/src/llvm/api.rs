@@ -6,7 +6,7 @@
 
 use super::kinds::{Opcode, ValueKind};
 use super::ty::{Block, Type};
-use super::value::{Attribute, Use, Value};
+use super::value::{Attribute, Position, Use, Value};
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_double, c_int, c_uint, c_ulonglong, c_void};
 use std::marker::PhantomData;
@@ -113,6 +113,8 @@ functions! {
         fn LLVMDisposeBuilder(Ptr);
         fn LLVMGetDataLayoutStr(Ptr) -> *const c_char;
         fn LLVMGetTarget(Ptr) -> *const c_char;
+        fn LLVMSetLinkage(Ptr, c_int);
+        fn LLVMSetVisibility(Ptr, c_int);
     }
 
     getters {
@@ -179,6 +181,7 @@ functions! {
         fn LLVMGetAllocatedType(value: Value<'m>) -> Type<'m> where value.is_a(&[Opcode::Alloca]);
         fn LLVMGetOrdering(value: Value<'m>) -> c_int
             where value.is_a(&[Opcode::Load, Opcode::Store, Opcode::Fence, Opcode::AtomicRmw]);
+        fn LLVMGetVolatile(value: Value<'m>) -> c_int where value.is_a(&[Opcode::Load, Opcode::Store]);
         fn LLVMGetCmpXchgSuccessOrdering(value: Value<'m>) -> c_int where value.is_a(&[Opcode::CmpXchg]);
         fn LLVMGetCmpXchgFailureOrdering(value: Value<'m>) -> c_int where value.is_a(&[Opcode::CmpXchg]);
         fn LLVMGetWeak(value: Value<'m>) -> c_int where value.is_a(&[Opcode::CmpXchg]);
@@ -195,6 +198,10 @@ functions! {
         fn LLVMGetNumMaskElements(value: Value<'m>) -> c_uint where value.is_a(&[Opcode::ShuffleVector]);
         fn LLVMGetMaskValue(value: Value<'m>, index: c_uint) -> c_int where index < value.mask_count();
         fn LLVMGetNormalDest(value: Value<'m>) -> Block<'m> where value.is_a(&[Opcode::Invoke]);
+        fn LLVMGetUnwindDest(value: Value<'m>) -> Block<'m> where value.is_a(&[Opcode::Invoke]);
+        fn LLVMGetNumClauses(value: Value<'m>) -> c_uint where value.is_a(&[Opcode::LandingPad]);
+        fn LLVMHasPersonalityFn(function: Value<'m>) -> c_int where function.is_function();
+        fn LLVMGetPersonalityFn(function: Value<'m>) -> Value<'m> where function.has_personality();
 
         fn LLVMIsConstant(value: Value<'m>) -> c_int;
         fn LLVMIsNull(value: Value<'m>) -> c_int;
@@ -210,9 +217,13 @@ functions! {
         fn LLVMGetCallSiteEnumAttribute(value: Value<'m>, place: c_uint, kind: c_uint) -> Option<Attribute<'m>>
             where value.is_call();
         fn LLVMGetTypeAttributeValue(attribute: Attribute<'m>) -> Type<'m>;
+        fn LLVMGetEnumAttributeValue(attribute: Attribute<'m>) -> u64;
 
         fn LLVMGetDebugLocLine(value: Value<'m>) -> c_uint where value.has_position();
-        fn LLVMGetDebugLocColumn(value: Value<'m>) -> c_uint where value.is_instruction();
+        fn LLVMInstructionGetDebugLoc(value: Value<'m>) -> Option<Position<'m>> where value.is_instruction();
+        fn LLVMDILocationGetInlinedAt(position: Position<'m>) -> Option<Position<'m>>;
+        fn LLVMDILocationGetLine(position: Position<'m>) -> c_uint;
+        fn LLVMDILocationGetColumn(position: Position<'m>) -> c_uint;
         fn LLVMGetDebugLocFilename(value: Value<'m>, length: &mut c_uint) -> *const c_char where value.has_position();
         fn LLVMGetDebugLocDirectory(value: Value<'m>, length: &mut c_uint) -> *const c_char where value.has_position();
     }

@@ -21,6 +21,14 @@ pub fn version() -> Result<(String, PathBuf), Error> {
     Ok((format!("{major}.{minor}.{patch}"), api.path().to_path_buf()))
 }
 
+/// A directory whose library is taken before others: that of the compiler whose bitcode is read. Says
+/// nothing where a library is loaded already.
+pub fn prefer(directory: &Path) {
+    let _ = PREFERRED.set(directory.to_path_buf());
+}
+
+static PREFERRED: OnceLock<PathBuf> = OnceLock::new();
+
 /// The library; a handle exists only if it was loaded.
 pub(super) fn llvm() -> &'static Api {
     api().unwrap_or_else(|error| unreachable!("a module was read without a library: {error}"))
@@ -62,7 +70,8 @@ fn candidates() -> Vec<PathBuf> {
         found = libraries(&sysroot.join("lib"));
     }
     found.sort_by_key(|path| std::cmp::Reverse(major(path)));
-    found
+    let preferred = PREFERRED.get().map_or(Vec::new(), |directory| libraries(directory));
+    preferred.into_iter().chain(found).collect()
 }
 
 /// The shared libraries of LLVM in a directory; links and linker scripts are not among them.

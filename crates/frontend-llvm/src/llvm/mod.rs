@@ -11,7 +11,7 @@ mod module;
 mod ty;
 mod value;
 
-pub use find::version;
+pub use find::{prefer, version};
 pub use kinds::{Opcode, Ordering, TypeKind, ValueKind};
 pub use module::Module;
 pub use ty::{Block, Type};

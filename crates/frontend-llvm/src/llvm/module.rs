@@ -123,6 +123,23 @@ impl Module {
         llvm().LLVMGetNamedFunction(self.handle(), CStrRef::new(&name))
     }
 
+    /// Whether it has code of Rust's.
+    pub fn is_rust(&self) -> bool {
+        self.function("rust_eh_personality").is_some()
+    }
+
+    /// Makes a function one that other modules can name: what nobody names may be removed.
+    pub fn export(&mut self, name: &str) {
+        if let Some(function) = self.function(name) {
+            let function = function.pointer();
+            // SAFETY: a function of this module; 0 is external linkage and default visibility.
+            unsafe {
+                (self.api.raw().LLVMSetVisibility)(function, 0);
+                (self.api.raw().LLVMSetLinkage)(function, 0);
+            }
+        }
+    }
+
     pub fn functions(&self) -> impl Iterator<Item = Value<'_>> {
         let first = llvm().LLVMGetFirstFunction(self.handle());
         std::iter::successors(first, |at| llvm().LLVMGetNextFunction(*at))

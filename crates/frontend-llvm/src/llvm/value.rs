@@ -21,6 +21,11 @@ pub struct Use<'m>(NonNull<c_void>, PhantomData<&'m Module>);
 #[derive(Clone, Copy)]
 pub struct Attribute<'m>(NonNull<c_void>, PhantomData<&'m Module>);
 
+/// A place in the source text, and where the code there was inlined.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Position<'m>(NonNull<c_void>, PhantomData<&'m Module>);
+
 impl<'m> Value<'m> {
     pub fn kind(self) -> ValueKind {
         match self.number() {
@@ -132,6 +137,11 @@ impl<'m> Value<'m> {
         self.attribute(place, name).is_some()
     }
 
+    /// The number in a parameter's attribute, as in `align 8`; `index` counts from 0.
+    pub fn param_number(self, index: u32, name: &str) -> Option<u64> {
+        self.attribute(index + 1, name).map(|attribute| llvm().LLVMGetEnumAttributeValue(attribute))
+    }
+
     fn attribute(self, place: u32, name: &str) -> Option<Attribute<'m>> {
         let kind = llvm().attribute_kind(name);
         match self.kind() {
@@ -169,13 +179,28 @@ impl<'m> Value<'m> {
         (0..self.successor_count()).map(|index| llvm().LLVMGetSuccessor(self, index)).collect()
     }
 
-    /// Of a switch: the value for its successor `index`, which is at least 1 (0 is the default).
+    /// For a switch: the value for its successor `index`, which is at least 1 (0 is the default).
     pub fn case_value(self, index: u32) -> Value<'m> {
         llvm().switch_case_value(self, index).unwrap_or_else(|| self.operand(2 * index))
     }
 
     pub fn normal_destination(self) -> Block<'m> {
         llvm().LLVMGetNormalDest(self)
+    }
+
+    /// For an invoke in a function that unwinds: where it goes on then.
+    pub fn unwind_destination(self) -> Option<Block<'m>> {
+        self.function().unwinds().then(|| llvm().LLVMGetUnwindDest(self))
+    }
+
+    /// Whether a function's exceptions are Rust's: we do not follow others.
+    pub fn unwinds(self) -> bool {
+        self.has_personality() && llvm().LLVMGetPersonalityFn(self).name() == "rust_eh_personality"
+    }
+
+    /// Whether a landing pad is a handler, not only a cleanup.
+    pub fn catches(self) -> bool {
+        llvm().LLVMGetNumClauses(self) > 0
     }
 
     pub fn allocated_type(self) -> Type<'m> {
@@ -187,7 +212,12 @@ impl<'m> Value<'m> {
         Ordering::from(llvm().LLVMGetOrdering(self))
     }
 
-    /// Of a compare-and-swap: its orderings on success and on failure, and whether it is weak.
+    /// Of a load or store.
+    pub fn is_volatile(self) -> bool {
+        llvm().LLVMGetVolatile(self) != 0
+    }
+
+    /// For a compare-and-swap: its orderings on success and on failure, and whether it is weak.
     pub fn cmpxchg_parts(self) -> (Ordering, Ordering, bool) {
         let success = llvm().LLVMGetCmpXchgSuccessOrdering(self);
         let failure = llvm().LLVMGetCmpXchgFailureOrdering(self);
@@ -238,10 +268,17 @@ impl<'m> Value<'m> {
         unsafe { text(start, length) }
     }
 
-    /// Line and column of an instruction or function; 0 where unknown.
+    /// Line and column of an instruction or function; 0 where unknown. Of inlined code, that is where the
+    /// function itself would call it.
     pub fn position(self) -> (u32, u32) {
         match self.kind() {
-            ValueKind::Instruction => (llvm().LLVMGetDebugLocLine(self), llvm().LLVMGetDebugLocColumn(self)),
+            ValueKind::Instruction => {
+                let innermost = llvm().LLVMInstructionGetDebugLoc(self);
+                let outwards = std::iter::successors(innermost, |at| llvm().LLVMDILocationGetInlinedAt(*at));
+                outwards.last().map_or((0, 0), |at| {
+                    (llvm().LLVMDILocationGetLine(at), llvm().LLVMDILocationGetColumn(at))
+                })
+            }
             ValueKind::Function => (llvm().LLVMGetDebugLocLine(self), 0),
             _ => (0, 0),
         }
@@ -303,7 +340,7 @@ impl<'m> Value<'m> {
         opcodes.contains(&self.opcode())
     }
 
-    pub(super) fn is_call(self) -> bool {
+    pub fn is_call(self) -> bool {
         self.is_a(&[Opcode::Call, Opcode::Invoke])
     }
 
@@ -313,6 +350,10 @@ impl<'m> Value<'m> {
 
     pub(super) fn is_function(self) -> bool {
         self.kind() == ValueKind::Function
+    }
+
+    pub(super) fn has_personality(self) -> bool {
+        self.is_function() && llvm().LLVMHasPersonalityFn(self) != 0
     }
 
     pub(super) fn is_variable(self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::function::Body;
 use super::types::{self, Unsupported};
-use crate::library;
+use crate::library::{self, slow};
 use crate::llvm::{TypeKind, Value, ValueKind};
 use porf_event::{FenceMode, WriteMode};
 use porf_ir::{Instr, Operand, Reg};
@@ -16,6 +16,19 @@ impl<'m> Body<'_, 'm> {
         match callee.kind() {
             ValueKind::InlineAsm => self.assembly(i, callee.inline_asm()),
             ValueKind::Function if callee.name().starts_with("llvm.") => self.intrinsic(i, callee.name()),
+            ValueKind::Function if self.tr.replaced.contains_key(&callee) => {
+                let row = self.tr.replaced[&callee];
+                let args = self.library_arguments(i)?;
+                let used = i.users().next().is_some();
+                let result = row.lower(self, callee.name(), &args, used)?;
+                self.set_result(i, result)
+            }
+            ValueKind::Function if self.shortens() && slow::is_park_of_scope(i) => Ok(()),
+            ValueKind::Function if self.shortens() && slow::fast_path(i).is_some() => {
+                self.take_lock(i)?;
+                // `Ok` of the value that was there.
+                self.set_result(i, vec![Operand::Const(0), Operand::Const(0)])
+            }
             ValueKind::Function if library::provides(callee) => {
                 let args = self.library_arguments(i)?;
                 let used = i.users().next().is_some();
@@ -51,6 +64,20 @@ impl<'m> Body<'_, 'm> {
                 Ok(())
             }
         }
+    }
+
+    /// Whether parts of std are replaced.
+    pub fn shortens(&self) -> bool {
+        !self.tr.replaced.is_empty()
+    }
+
+    /// Takes the lock that a compare-and-swap, or a call of one, is the fast path to.
+    pub fn take_lock(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let Some(fast) = slow::fast_path(i) else { return Ok(()) };
+        let address = self.word(i.operand(0))?;
+        let instr = slow::take(self.tr, fast, address);
+        self.b.push(instr);
+        Ok(())
     }
 
     /// Registers for what a call returns.
@@ -150,9 +177,14 @@ impl<'m> Body<'_, 'm> {
     fn assembly(&mut self, i: Value<'m>, text: &str) -> Result<(), Unsupported> {
         let code: Vec<&str> =
             text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()).collect();
+        // "lock; addl" is one instruction.
+        let code: Vec<&str> = match code.as_slice() {
+            ["lock", one] => vec![one],
+            _ => code,
+        };
         let is_known = |line: &str| matches!(line, "pause" | "nop" | "rep" | "yield" | "rep nop");
         match code.as_slice() {
-            ["mfence" | "lock addl $$0,0(%rsp)" | "lock; addl $$0,0(%rsp)"] => {
+            ["mfence" | "lock addl $$0,0(%rsp)" | "addl $$0,0(%rsp)"] => {
                 self.b.push(Instr::Fence { mode: FenceMode::SeqCst });
             }
             lines if lines.iter().all(|line| is_known(line)) => {}

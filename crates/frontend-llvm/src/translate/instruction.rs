@@ -113,13 +113,39 @@ impl<'m> Body<'_, 'm> {
             Opcode::Call => self.call(i),
             Opcode::Invoke => {
                 self.call(i)?;
-                self.go(i.block(), i.normal_destination(), next);
+                let normal = i.normal_destination();
+                match i.unwind_destination() {
+                    Some(pad) if self.b.ends_in_call() => self.invoke(i, pad, normal, next),
+                    _ => self.go(i.block(), normal, next),
+                }
+                Ok(())
+            }
+            Opcode::LandingPad if i.function().unwinds() => {
+                self.landing(i);
+                Ok(())
+            }
+            Opcode::Resume if i.function().unwinds() => {
+                let exception = self.words(i.operand(0))?[0];
+                self.b.push(Instr::Unwind { exception, text: Operand::Const(0) });
                 Ok(())
             }
             Opcode::LandingPad | Opcode::Resume => Err("throwing an exception".to_string()),
             Opcode::IndirectBr => Err("a computed goto".to_string()),
             Opcode::Phi | Opcode::Other => Err(format!("instruction {}", i.print())),
         }
+    }
+
+    /// Behind a call: where it goes on, and where when it is unwound.
+    fn invoke(&mut self, i: Value<'m>, pad: Block<'m>, normal: Block<'m>, next: Option<Block<'m>>) {
+        let landing = pad.instructions().find(|i| i.opcode() == Opcode::LandingPad);
+        let (exception, catches) = match landing {
+            Some(landing) => (register(self.landing(landing)), landing.catches()),
+            None => return self.go(i.block(), normal, next),
+        };
+        let (labels, stubs) = self.edges(i.block(), &[pad]);
+        self.b.pad(labels[0], exception, catches);
+        self.go(i.block(), normal, if stubs.is_empty() { next } else { None });
+        self.place(stubs);
     }
 
     fn branch(&mut self, i: Value<'m>, next: Option<Block<'m>>) -> Result<(), Unsupported> {

@@ -5,7 +5,7 @@ use super::types::{self, Unsupported};
 use crate::library::Treatment;
 use crate::llvm::{TypeKind, Value};
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{BinOp, FaultKind, FloatOp, Instr, IntOp, MathOp, Operand, Precision, Width};
+use porf_ir::{BinOp, CmpOp, FaultKind, FloatOp, Instr, IntOp, MathOp, Operand, Precision, Width};
 
 impl<'m> Body<'_, 'm> {
     pub fn intrinsic(&mut self, i: Value<'m>, name: &str) -> Result<(), Unsupported> {
@@ -26,11 +26,13 @@ impl<'m> Body<'_, 'm> {
             ["lifetime", "end", ..] => self.end_scope(args[args.len() - 1], i),
             ["memcpy" | "memmove", ..] => {
                 let (to, from, length) = (self.word(args[0])?, self.word(args[1])?, self.word(args[2])?);
-                self.copy(to, from, length, &args[..2], 8)
+                let align = if self.tr.is_rust { copy_alignment(i, 2) } else { 8 };
+                self.copy(to, from, length, &args[..2], align)
             }
             ["memset", ..] => {
                 let (to, byte, length) = (self.word(args[0])?, self.word(args[1])?, self.word(args[2])?);
-                self.fill(to, byte, length, &args[..1], 8)
+                let align = if self.tr.is_rust { copy_alignment(i, 1) } else { 8 };
+                self.fill(to, byte, length, &args[..1], align)
             }
             ["trap" | "ubsantrap", ..] => {
                 self.fail(FaultKind::Abort, "the program traps");
@@ -97,6 +99,8 @@ impl<'m> Body<'_, 'm> {
             ["ssub", "with", ..] => self.overflow(i, BinOp::Sub, IntOp::SSubOverflows),
             ["umul", "with", ..] => self.overflow(i, BinOp::Mul, IntOp::UMulOverflows),
             ["smul", "with", ..] => self.overflow(i, BinOp::Mul, IntOp::SMulOverflows),
+            ["ucmp", ..] => self.three_way(i, CmpOp::Ult),
+            ["scmp", ..] => self.three_way(i, CmpOp::Slt),
             ["fshl" | "fshr", ..] => self.funnel(i, parts[0] == "fshl"),
             ["fmuladd" | "fma", ..] => self.multiply_add(i),
             [math, ..] => match float_operation(math) {
@@ -150,6 +154,20 @@ impl<'m> Body<'_, 'm> {
         let flag = self.b.register("");
         self.b.push(Instr::Math { dst: flag, op: MathOp::Integer(overflows, width), a, b });
         self.set(i, vec![result, flag.into()]);
+        Ok(())
+    }
+
+    /// -1, 0 or 1.
+    fn three_way(&mut self, i: Value<'m>, less: CmpOp) -> Result<(), Unsupported> {
+        let args = i.arguments();
+        let width = self.scalar(args[0])?.width();
+        let to = self.scalar(i)?.width();
+        let (a, b) = (self.word(args[0])?, self.word(args[1])?);
+        let (below, above) = (self.b.register(""), self.b.register(""));
+        self.b.push(Instr::Cmp { dst: below, op: less, width, a, b });
+        self.b.push(Instr::Cmp { dst: above, op: less, width, a: b, b: a });
+        let result = self.bin(BinOp::Sub, to, above.into(), below.into());
+        self.set(i, vec![result]);
         Ok(())
     }
 
@@ -211,6 +229,11 @@ impl<'m> Body<'_, 'm> {
             _ => Err(format!("floating-point type {}", i.ty().print())),
         }
     }
+}
+
+/// The least alignment of the first arguments, which are pointers.
+fn copy_alignment(call: Value<'_>, pointers: u32) -> u64 {
+    (0..pointers).map(|at| call.param_number(at, "align").unwrap_or(1)).min().unwrap_or(1)
 }
 
 /// What an intrinsic does with its pointer arguments.

@@ -3,6 +3,8 @@
 use super::function::Body;
 use super::moves;
 use super::types::{self, Unsupported, Word};
+use crate::Volatile;
+use crate::library::slow;
 use crate::llvm::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_ir::{AllocKind, BinOp, CmpOp, Instr, Operand, Reg, RmwOp, Width};
@@ -12,7 +14,7 @@ impl<'m> Body<'_, 'm> {
         let each = self.tr.module.size_of(i.allocated_type());
         let count = self.word(i.operand(0))?;
         let size = self.bin(BinOp::Mul, Width::W64, count, Operand::Const(each));
-        let shared = self.tr.escapes.escapes(i);
+        let shared = size != Operand::Const(0) && self.tr.escapes.escapes(i);
         let dst = self.result(i);
         if !shared {
             self.b.push(Instr::Local { dst, size });
@@ -73,11 +75,19 @@ impl<'m> Body<'_, 'm> {
     pub fn load(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
         let address = self.word(i.operand(0))?;
         let words = types::words(self.tr.module, i.ty())?;
-        let mode = read_mode(i.ordering());
+        let mut mode = read_mode(i.ordering());
         if mode.is_atomic() && words.len() != 1 {
             return Err(format!("an atomic access of type {}", i.ty().print()));
         }
-        let row = match mode == ReadMode::Plain && moves::only_moves(i) {
+        if mode == ReadMode::Plain && i.is_volatile() {
+            mode = match self.tr.volatile {
+                Volatile::Plain => ReadMode::Plain,
+                Volatile::Relaxed => ReadMode::Relaxed,
+                Volatile::AcqRel => ReadMode::Acquire,
+            };
+        }
+        let is_move = if self.tr.is_rust { self.may_be_undefined(i) } else { moves::only_moves(i) };
+        let row = match mode == ReadMode::Plain && is_move {
             true => self.move_words(address, &words)?,
             false => self.load_words(address, &words, mode)?,
         };
@@ -85,13 +95,28 @@ impl<'m> Body<'_, 'm> {
         Ok(())
     }
 
+    /// Whether a load of Rust's may find bytes that were never written: all of std's, and those that the
+    /// user's code only hands on. Values travel in registers before it is known whether they are there, as
+    /// the contents of a `None` do.
+    fn may_be_undefined(&self, load: Value<'m>) -> bool {
+        let file = load.function().file().map_or("", |(_, file)| file);
+        is_rust_library(file) || moves::only_hands_on(load)
+    }
+
     pub fn store(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
         let values = self.words(i.operand(0))?;
         let address = self.word(i.operand(1))?;
         let words = types::words(self.tr.module, i.operand(0).ty())?;
-        let mode = write_mode(i.ordering());
+        let mut mode = write_mode(i.ordering());
         if mode.is_atomic() && words.len() != 1 {
             return Err(format!("an atomic access of type {}", i.operand(0).ty().print()));
+        }
+        if mode == WriteMode::Plain && i.is_volatile() {
+            mode = match self.tr.volatile {
+                Volatile::Plain => WriteMode::Plain,
+                Volatile::Relaxed => WriteMode::Relaxed,
+                Volatile::AcqRel => WriteMode::Release,
+            };
         }
         // A store of an undefined value leaves what is there, which is as good as any.
         if i.operand(0).is_undef() && !mode.is_atomic() {
@@ -108,11 +133,7 @@ impl<'m> Body<'_, 'm> {
     ) -> Result<Vec<Operand>, Unsupported> {
         let mut row = Vec::new();
         for word in words {
-            let size = word.size()?;
-            let at = self.add(address, word.offset);
-            let dst = self.b.register("");
-            self.b.push(Instr::Load { dst, address: at, size, mode });
-            row.push(dst.into());
+            row.push(self.load_word(address, *word, mode, false)?);
         }
         Ok(row)
     }
@@ -121,13 +142,40 @@ impl<'m> Body<'_, 'm> {
     fn move_words(&mut self, address: Operand, words: &[Word]) -> Result<Vec<Operand>, Unsupported> {
         let mut row = Vec::new();
         for word in words {
-            let size = word.size()?;
-            let address = self.add(address, word.offset);
-            let dst = self.b.register("");
-            self.b.push_move(Instr::Load { dst, address, size, mode: ReadMode::Plain });
-            row.push(dst.into());
+            row.push(self.load_word(address, *word, ReadMode::Plain, true)?);
         }
         Ok(row)
+    }
+
+    /// Loads a word, in parts where its size is no power of two.
+    fn load_word(
+        &mut self,
+        address: Operand,
+        word: Word,
+        mode: ReadMode,
+        is_move: bool,
+    ) -> Result<Operand, Unsupported> {
+        let mut sum: Option<Operand> = None;
+        for part in word.parts(mode.is_atomic())? {
+            let at = self.add(address, word.offset + part.offset);
+            let dst = self.b.register("");
+            let load = Instr::Load { dst, address: at, size: part.size, mode };
+            if is_move {
+                self.b.push_move(load)
+            } else {
+                self.b.push(load)
+            }
+            let shifted = self.shifted(BinOp::Shl, dst.into(), part.offset * 8);
+            sum = Some(match sum {
+                Some(sum) => self.bin(BinOp::Or, Width::W64, sum, shifted),
+                None => shifted,
+            });
+        }
+        sum.ok_or_else(|| "an empty word".to_string())
+    }
+
+    fn shifted(&mut self, op: BinOp, value: Operand, bits: u64) -> Operand {
+        if bits == 0 { value } else { self.bin(op, Width::W64, value, Operand::Const(bits)) }
     }
 
     fn store_words(
@@ -138,9 +186,11 @@ impl<'m> Body<'_, 'm> {
         mode: WriteMode,
     ) -> Result<(), Unsupported> {
         for (word, value) in words.iter().zip(values) {
-            let size = word.size()?;
-            let at = self.add(address, word.offset);
-            self.b.push(Instr::Store { address: at, value: *value, size, mode });
+            for part in word.parts(mode.is_atomic())? {
+                let address = self.add(address, word.offset + part.offset);
+                let value = self.shifted(BinOp::LShr, *value, part.offset * 8);
+                self.b.push(Instr::Store { address, value, size: part.size, mode });
+            }
         }
         Ok(())
     }
@@ -203,6 +253,11 @@ impl<'m> Body<'_, 'm> {
     }
 
     pub fn cmpxchg(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        if self.shortens() && slow::fast_path(i).is_some() {
+            self.take_lock(i)?;
+            self.set(i, vec![Operand::Const(0), Operand::Const(1)]);
+            return Ok(());
+        }
         let word = self.scalar(i.operand(1))?;
         let size = word.size()?;
         let (success, failure, weak) = i.cmpxchg_parts();
@@ -331,6 +386,8 @@ impl<'m> Body<'_, 'm> {
 
     /// How to cut a range of `length` bytes into cells.
     fn cells(&self, hints: &[Value<'m>], length: u64, align: u64) -> Result<Vec<Word>, Unsupported> {
+        // Rust's variables have no types in LLVM: they are bytes, whatever they hold.
+        let hints = if self.tr.is_rust { &[] } else { hints };
         for hint in hints {
             for ty in pointed_types(*hint) {
                 if let Some(cells) = self.cells_of(ty, length) {
@@ -391,6 +448,11 @@ impl<'m> Body<'_, 'm> {
         self.b.bind(done);
         Ok(dst.into())
     }
+}
+
+/// Whether a source file is one of Rust's own libraries.
+fn is_rust_library(file: &str) -> bool {
+    file.starts_with("/rustc/") || file.contains("/lib/rustlib/src/rust/")
 }
 
 fn is_scope_begin(user: Value<'_>) -> bool {

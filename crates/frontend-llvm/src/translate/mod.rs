@@ -2,6 +2,7 @@
 
 mod call;
 mod constant;
+mod counted;
 mod escape;
 mod function;
 mod instruction;
@@ -10,9 +11,9 @@ mod memory;
 mod moves;
 pub mod types;
 
-use crate::Error;
-use crate::library;
+use crate::library::{self, Row, slow};
 use crate::llvm::{Module, Value, ValueKind};
+use crate::{Error, Options, Volatile};
 use escape::Escapes;
 pub use function::Body;
 pub use function::successors;
@@ -22,6 +23,7 @@ use porf_ir::{
     Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Single, Span, ThreadEntry,
     ThreadLocal,
 };
+use porf_verdict::{Diagnostic, Lines};
 use std::collections::HashMap;
 use types::Unsupported;
 
@@ -30,6 +32,12 @@ pub struct Translator<'m> {
     pub module: &'m Module,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
+    /// The program is one of Rust.
+    pub is_rust: bool,
+    /// Functions of std that we have our own versions of.
+    pub replaced: HashMap<Value<'m>, &'static Row>,
     pub program: Program,
     functions: HashMap<Value<'m>, FunctionId>,
     /// Functions that are called or whose address is taken, and not yet translated.
@@ -42,13 +50,19 @@ pub struct Translator<'m> {
     library_locals: HashMap<&'static str, u32>,
     library_globals: HashMap<&'static str, u64>,
     escapes: Escapes<'m>,
+    /// Source files, by number, that have more than ASCII and can be read.
+    sources: HashMap<u32, Option<Lines<String>>>,
 }
 
 /// Translates everything that `entry` needs.
-pub fn program(module: &Module, name: &str, entry: &str, spurious: bool) -> Result<Program, Error> {
+pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> Result<Program, Error> {
+    let is_rust = module.is_rust();
     let mut translator = Translator {
         module,
-        spurious,
+        spurious: options.spurious,
+        volatile: options.volatile,
+        is_rust,
+        replaced: if is_rust && !options.real_std { slow::replaced(module) } else { HashMap::new() },
         program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
         functions: HashMap::new(),
         pending: Vec::new(),
@@ -58,9 +72,10 @@ pub fn program(module: &Module, name: &str, entry: &str, spurious: bool) -> Resu
         library_locals: HashMap::new(),
         library_globals: HashMap::new(),
         escapes: Escapes::new(module),
+        sources: HashMap::new(),
     };
     let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
-    translator.start(main).map_err(Error::Unsupported)?;
+    translator.start(main).map_err(|why| Error::Unsupported(Diagnostic::about(name, why)))?;
     while let Some((function, id)) = translator.pending.pop() {
         let body = Body::translate(&mut translator, function);
         translator.program.functions[id.0 as usize] = body;
@@ -329,11 +344,25 @@ impl<'m> Translator<'m> {
         }
     }
 
+    /// The column in characters: debug information counts bytes.
+    fn column(&mut self, file: u32, line: u32, byte: u32) -> u32 {
+        let image = self.program.image.as_ref().expect("C programs have an image");
+        let source = self.sources.entry(file).or_insert_with(|| {
+            let text = std::fs::read_to_string(image.files.get(file as usize)?).ok()?;
+            (!text.is_ascii()).then(|| Lines::new(text))
+        });
+        source.as_ref().map_or(byte, |lines| lines.column_of_byte(line, byte))
+    }
+
     /// A declared function as a function: for calls through its address.
     fn external(&mut self, function: Value<'m>) -> Function {
         let mut body = Body::empty(self, function);
         let args: Vec<Operand> = (0..body.params).map(|index| Operand::Reg(Reg(index))).collect();
-        match library::call(&mut body, function.name(), &args, true) {
+        let result = match body.tr.replaced.get(&function).copied() {
+            Some(row) => row.lower(&mut body, function.name(), &args, true),
+            None => library::call(&mut body, function.name(), &args, true),
+        };
+        match result {
             Ok(result) => body.finish_with(result),
             Err(reason) => body.fail_with(&reason),
         }

@@ -41,6 +41,17 @@ pub fn only_moves(load: Value<'_>) -> bool {
     true
 }
 
+/// Whether a load's value only goes to memory, calls, returns, and aggregates: nothing is decided by it, and
+/// nothing computed from it, where it is loaded.
+pub fn only_hands_on(load: Value<'_>) -> bool {
+    load.users().all(|user| match user.opcode() {
+        Opcode::Store => user.operand(1) != load,
+        Opcode::Call | Opcode::Invoke => user.callee() != load,
+        Opcode::Ret | Opcode::InsertValue | Opcode::Phi | Opcode::Select => true,
+        _ => false,
+    })
+}
+
 /// Whether a load is of a whole number or pointer of a local variable: C takes its value for that. Bytes may
 /// be anything, and so may what clang takes apart to pass a structure.
 fn is_scalar(load: Value<'_>) -> bool {

@@ -12,6 +12,12 @@ pub struct Word {
     pub float: Option<Precision>,
 }
 
+/// A part of a word that is one access.
+pub struct Part {
+    pub offset: u64,
+    pub size: u8,
+}
+
 /// What could not be translated.
 pub type Unsupported = String;
 
@@ -20,10 +26,25 @@ impl Word {
         Width(self.bits)
     }
 
+    /// Its place in memory, in parts whose sizes are powers of two: one, unless it has 24 bits or the like.
+    pub fn parts(self, atomic: bool) -> Result<impl Iterator<Item = Part>, Unsupported> {
+        let bytes = u64::from(self.bits.div_ceil(8));
+        if atomic && !bytes.is_power_of_two() {
+            return Err(format!("an atomic integer of {} bits", self.bits));
+        }
+        let mut offset = 0;
+        Ok(std::iter::from_fn(move || {
+            let rest = bytes - offset;
+            let size = if rest == 0 { return None } else { 1 << rest.ilog2() };
+            offset += size;
+            Some(Part { offset: offset - size, size: size as u8 })
+        }))
+    }
+
     /// Its size in memory.
     pub fn size(self) -> Result<u8, Unsupported> {
         match self.bits {
-            1 | 8 => Ok(1),
+            1..=8 => Ok(1),
             16 => Ok(2),
             32 => Ok(4),
             64 => Ok(8),

@@ -105,7 +105,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Shows every complete execution, and `None` where the search begins anew. Gives the limit that was reached, and
+    /// Shows every complete execution, and `None` where the search starts over. Gives the limit that was reached, and
     /// the program if its accesses had to be cut.
     fn explore(
         &self,
@@ -161,7 +161,9 @@ fn without_failures(mut program: Program) -> Program {
     for instr in program.functions.iter_mut().flat_map(|function| &mut function.code) {
         match instr {
             Instr::Assert { .. } => *instr = Instr::Assume { cond: Operand::Const(1) },
-            Instr::Fail { .. } => *instr = Instr::ExitThread { value: Operand::Const(0) },
+            Instr::Fail { .. } | Instr::FailWith { .. } => {
+                *instr = Instr::ExitThread { value: Operand::Const(0) }
+            }
             _ => {}
         }
     }

@@ -22,14 +22,15 @@ pub(super) struct Saved {
     blocked: u64,
     events: u64,
     revisits: u64,
+    pub dropped: (u64, u64),
     reduced: Reduced,
     pub ended: bool,
     pub loops: Places,
     pub assumptions: Places,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
-    /// The execution that shows a violation, and how much was looked at since.
-    pub violation: Option<Task>,
+    /// The executions that show violations, and how much was looked at since the first.
+    pub violations: Vec<Task>,
     pub after: u64,
     pub rest: Rest,
 }
@@ -43,12 +44,13 @@ impl Saved {
             blocked: total.blocked,
             events: total.events,
             revisits: total.revisits,
+            dropped: seen.dropped,
             reduced: total.reduced,
             ended: seen.ended,
             loops: seen.loops.clone(),
             assumptions: seen.assumptions.clone(),
             answered: seen.answered,
-            violation: seen.task.clone(),
+            violations: seen.found.tasks(),
             after: seen.after,
             rest: rest.clone(),
         }

@@ -1,20 +1,23 @@
-//! What an exploration brings: counts, and the smallest violation that was met.
+//! What an exploration brings: counts, and the violations that were met.
 //!
-//! After the first violation the search goes on for [`MORE`] further executions, and to the end with
-//! `--all`: an execution with fewer threads, or as many threads and fewer events, takes the place of a
-//! larger one, and something that goes wrong that of something that does not happen (a deadlock, a loop
-//! that never ends). With one worker what is shown is a function of the program and the options.
+//! After the first violation the search goes on for [`MORE`] further executions, to show it by a small one,
+//! and to the end with `--all`, where every distinct violation is shown ([`Kept`]). With one worker what is
+//! shown is a function of the program and the options.
 
 use super::Request;
 use super::budget::Watch;
+use super::kept::{Kept, Place};
+use super::panics;
+use super::sections::Sections;
 use crate::answer::{Related, Shown, source};
 use crate::question::{Question, Says};
-use crate::trace::{StackFrame, Trace, stack};
+use crate::trace::{Trace, stack};
 use porf_event::{BlockReason, Label, ThreadId};
-use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
+use porf_explore::{Execution, Stuck, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
-use porf_ir::Split;
+use porf_ir::{Program, Split};
+use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Limit, SourceLocation, Violation, ViolationKind};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -26,8 +29,14 @@ const MORE: u64 = 1000;
 pub(crate) struct Findings<'a> {
     question: Option<&'a Question>,
     all: bool,
+    /// How much is looked at after the first violation.
+    more: u64,
     checks: Checks,
     watch: Watch<'a>,
+    /// The atomic sections of the program, if it has any.
+    sections: Option<Sections>,
+    /// A thread may end in a panic.
+    unwinds: bool,
     /// What this search saw; begins anew with it.
     pub seen: Seen,
     /// How often the search has begun anew.
@@ -40,6 +49,8 @@ pub(crate) struct Findings<'a> {
 #[derive(Default)]
 pub(crate) struct Seen {
     pub executions: u64,
+    /// Complete and blocked ones that are none, because something comes between the accesses of a section.
+    pub dropped: (u64, u64),
     /// Whether some execution ended the process while other threads waited.
     pub ended: bool,
     /// The loops that reached the bound.
@@ -48,11 +59,7 @@ pub(crate) struct Seen {
     pub assumptions: Places,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
-    pub found: Option<Found>,
-    /// The execution that it is shown by, for a checkpoint.
-    pub task: Option<Task>,
-    /// How often a violation was kept.
-    kept: u64,
+    pub found: Kept,
     /// How much has been looked at since the first violation.
     pub after: u64,
     /// How accesses of the program are cut.
@@ -99,20 +106,21 @@ impl Places {
     }
 }
 
-/// A violation.
-pub(crate) struct Found {
-    pub violation: Violation,
-    /// How it comes about; `None` if it is that something does not happen.
-    pub shown: Option<Shown>,
-}
-
 impl<'a> Findings<'a> {
-    pub fn new(question: Option<&'a Question>, request: &Request<'a>, watch: Watch<'a>) -> Findings<'a> {
+    pub fn new(
+        question: Option<&'a Question>,
+        request: &Request<'a>,
+        watch: Watch<'a>,
+        unwinds: bool,
+    ) -> Findings<'a> {
         Findings {
             question,
             all: request.all,
+            more: if request.first { 0 } else { MORE },
             checks: request.checks,
             watch,
+            sections: None,
+            unwinds,
             seen: Seen::default(),
             begun: 0,
             stopped: None,
@@ -122,12 +130,16 @@ impl<'a> Findings<'a> {
 
     /// Whether every single execution has to be looked at.
     pub fn looks_at_all(&self) -> bool {
-        self.checks.has(ViolationKind::Leak) || self.question.is_some() || self.watch.counts_executions()
+        self.checks.has(ViolationKind::Leak)
+            || self.question.is_some()
+            || self.sections.is_some()
+            || self.unwinds
+            || self.watch.counts_executions()
     }
 
     /// Whether there is nothing more to look for.
     pub fn is_over(&self) -> bool {
-        self.seen.found.is_some() && !self.all && self.seen.after >= MORE
+        !self.seen.found.is_empty() && !self.all && self.seen.after >= self.more
             || self.stopped.is_some()
             || self.unsupported.is_some()
     }
@@ -137,7 +149,7 @@ impl<'a> Findings<'a> {
         if let Some(question) = self.question
             && question.asks_for_one()
             && !self.seen.answered
-            && self.seen.found.is_none()
+            && self.seen.found.is_empty()
             && self.stopped.is_none()
         {
             let violation = Violation {
@@ -146,35 +158,47 @@ impl<'a> Findings<'a> {
                 location: None,
                 related: Vec::new(),
             };
-            self.seen.found = Some(Found { violation, shown: None });
+            self.seen.found.put_alone(violation);
         }
+    }
+
+    /// The search that begins now: on what, and how.
+    pub fn begin(&mut self, program: &Program, model: Model, equivalence: Equivalence) {
+        self.sections = Sections::of(program, model, equivalence);
     }
 
     pub fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
-        let kept = self.seen.kept;
-        let flow = self.look(visit);
-        if self.seen.kept != kept
-            && let Some(execution) = visit.execution()
+        let looked_at = match visit {
+            Visit::Complete(execution) | Visit::Blocked(execution) | Visit::Fault(execution, _) => {
+                Some(execution)
+            }
+            _ => None,
+        };
+        if let (Some(sections), Some(execution)) = (self.sections, looked_at)
+            && !sections.are_whole(execution)
         {
-            self.seen.task = Some(execution.task());
-            self.seen.cuts.clone_from(&execution.program().cuts);
+            match visit {
+                Visit::Complete(_) => self.seen.dropped.0 += 1,
+                Visit::Blocked(_) => self.seen.dropped.1 += 1,
+                _ => return ControlFlow::Continue(()),
+            }
+            return self.count(1);
         }
-        flow
-    }
-
-    fn look(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
         match visit {
             Visit::Complete(execution) => {
-                if self.checks.has(ViolationKind::Leak)
-                    && let Some(leak) = leak(execution)
-                {
-                    let message = "memory that is allocated here is never freed".to_string();
-                    self.event(execution, ViolationKind::Leak, message, leak, None)?;
+                if self.checks.has(ViolationKind::Leak) {
+                    for leak in leaks(execution) {
+                        let message = "memory that is allocated here is never freed".to_string();
+                        self.event(execution, ViolationKind::Leak, message, leak, None)?;
+                    }
                 }
-                if self.question.is_none()
-                    && let Some(flag) = execution.flags().first()
-                {
-                    self.flagged(execution, flag)?;
+                if self.unwinds {
+                    self.unheard(execution)?;
+                }
+                if self.question.is_none() {
+                    for flag in execution.flags() {
+                        self.flagged(execution, flag)?;
+                    }
                 }
                 match self.question.map(|question| question.ask(execution)) {
                     Some(Says::Contradicts) => self.contradiction(execution)?,
@@ -195,6 +219,11 @@ impl<'a> Findings<'a> {
                 }
                 if let Some(stuck) = execution.stuck() {
                     self.stuck(execution, &stuck)?;
+                }
+                if self.sections.is_some() {
+                    for fault in execution.faults() {
+                        self.fault(execution, fault)?;
+                    }
                 }
                 self.count(1)
             }
@@ -243,7 +272,7 @@ impl<'a> Findings<'a> {
 
     pub fn count(&mut self, executions: u64) -> ControlFlow<()> {
         self.seen.executions += executions;
-        if self.seen.found.is_some() {
+        if !self.seen.found.is_empty() {
             self.go_on(executions)?;
         }
         match self.watch.spent(self.seen.executions, executions) {
@@ -257,32 +286,34 @@ impl<'a> Findings<'a> {
 
     /// More was looked at after a violation: whether that is enough.
     fn go_on(&mut self, looked: u64) -> ControlFlow<()> {
-        self.seen.after += if self.seen.found.is_some() { looked } else { 0 };
+        self.seen.after += if !self.seen.found.is_empty() { looked } else { 0 };
         if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// A final state that a litmus test rules out.
     fn contradiction(&mut self, execution: &Execution<'_, '_>) -> ControlFlow<()> {
-        let keep = |_: Ev| true;
-        if self.is_better(execution, ViolationKind::Assertion, &keep) {
-            let trace = Trace::of(execution.program(), execution.graph, &keep);
-            let message = self.question.map_or("", |question| question.contradiction()).to_string();
-            let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
-            self.keep(ViolationKind::Assertion, message, shown);
-        }
-        self.go_on(1)
+        let message = self.question.map_or("", |question| question.contradiction());
+        self.whole(execution, ViolationKind::Assertion, message.to_string())
     }
 
     /// An execution that the model itself calls wrong: a race of plain accesses, a lock that is not held.
     fn flagged(&mut self, execution: &Execution<'_, '_>, flag: &str) -> ControlFlow<()> {
-        let keep = |_: Ev| true;
         let kind = if flag.contains("race") { ViolationKind::Race } else { ViolationKind::Lock };
-        if self.is_better(execution, kind, &keep) {
-            let trace = Trace::of(execution.program(), execution.graph, &keep);
+        self.whole(execution, kind, format!("the model flags this execution: {flag}"))
+    }
+
+    /// A violation that has no place of its own.
+    fn whole(
+        &mut self,
+        execution: &Execution<'_, '_>,
+        kind: ViolationKind,
+        message: String,
+    ) -> ControlFlow<()> {
+        let place = || Place::new(kind, &[], &message);
+        self.meet(execution, kind, &|_| true, &place, |trace| {
             let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
-            self.keep(kind, format!("the model flags this execution: {flag}"), shown);
-        }
-        self.go_on(1)
+            (message.clone(), shown)
+        })
     }
 
     fn fault(&mut self, execution: &Execution<'_, '_>, fault: &Fault) -> ControlFlow<()> {
@@ -297,6 +328,7 @@ impl<'a> Findings<'a> {
             }
             return ControlFlow::Break(());
         }
+        let ended = if fault.kind == FaultKind::Panic { panics::ended(execution) } else { Vec::new() };
         // The thread that is wrong, and what led it there.
         let threads = 0..execution.graph.threads().len();
         let last = |at: usize| execution.graph.thread_end(ThreadId(at as u16));
@@ -305,12 +337,41 @@ impl<'a> Findings<'a> {
             .filter_map(last)
             .collect();
         let keep = Trace::before(execution.graph, &wanted);
-        if self.is_better(execution, kind(fault.kind), &keep) {
-            let trace = Trace::of(execution.program(), execution.graph, &keep);
-            let shown = Shown { stack: calls, related: Vec::new(), trace, marked: Vec::new() };
-            self.keep(kind(fault.kind), fault.message.clone(), shown);
+        let kind = kind(fault.kind);
+        // What panicked first is the reason.
+        let first = ended.into_iter().find(|first| first.joined);
+        let message = match (&first, fault.kind) {
+            (Some(first), _) => first.message.clone(),
+            (None, FaultKind::Panic) => panics::message(&fault.message),
+            (None, _) => fault.message.clone(),
+        };
+        let reason = first.map(|first| first.stack);
+        let place = || Place::new(kind, std::slice::from_ref(reason.as_ref().unwrap_or(&calls)), &message);
+        self.meet(execution, kind, &keep, &place, |trace| {
+            let (stack, related) = match &reason {
+                Some(stack) => {
+                    let message = "which leads to a panic here".to_string();
+                    (stack.clone(), vec![Related { message, stack: calls.clone() }])
+                }
+                None => (calls.clone(), Vec::new()),
+            };
+            (message.clone(), Shown { stack, related, trace, marked: Vec::new() })
+        })
+    }
+
+    /// Panics that ended a thread that nobody joins.
+    fn unheard(&mut self, execution: &Execution<'_, '_>) -> ControlFlow<()> {
+        for panics::Ended { thread, message, stack, joined } in panics::ended(execution) {
+            let Some(last) = execution.graph.thread_end(thread).filter(|_| !joined) else { continue };
+            let keep = Trace::before(execution.graph, &[last]);
+            let kind = ViolationKind::Panic;
+            let place = || Place::new(kind, std::slice::from_ref(&stack), &message);
+            self.meet(execution, kind, &keep, &place, |trace| {
+                let shown = Shown { stack: stack.clone(), related: Vec::new(), trace, marked: Vec::new() };
+                (message.clone(), shown)
+            })?;
         }
-        self.go_on(1)
+        ControlFlow::Continue(())
     }
 
     /// A violation at an event, and the event that it is one because of. `{}` in the message stands for
@@ -325,8 +386,15 @@ impl<'a> Findings<'a> {
     ) -> ControlFlow<()> {
         let wanted: Vec<Ev> = std::iter::once(event).chain(other.map(|(_, other)| other)).collect();
         let keep = Trace::before(execution.graph, &wanted);
-        if self.is_better(execution, kind, &keep) {
-            let trace = Trace::of(execution.program(), execution.graph, &keep);
+        let place = || {
+            // Which access of a race came last says nothing of it.
+            let at = if kind == ViolationKind::Race { wanted.as_slice() } else { &wanted[..1] };
+            let calls = |event: &Ev| {
+                stack(execution.program(), &execution.state_before(*event).stack(execution.program()))
+            };
+            Place::new(kind, &at.iter().map(calls).collect::<Vec<_>>(), &message)
+        };
+        self.meet(execution, kind, &keep, &place, |trace| {
             let stack_of = |event: Ev| {
                 let id = execution.graph.event(event).id;
                 trace.event(id).map_or(Vec::new(), |event| event.stack.clone())
@@ -339,80 +407,74 @@ impl<'a> Findings<'a> {
             let stack = stack_of(event);
             let location = trace.event(execution.graph.event(event).id).map_or("", |event| &event.location);
             let message = message.replace("{}", location);
-            self.keep(kind, message, Shown { stack, related, trace, marked });
-        }
-        self.go_on(1)
+            (message, Shown { stack, related, trace, marked })
+        })
     }
 
     fn stuck(&mut self, execution: &Execution<'_, '_>, stuck: &Stuck) -> ControlFlow<()> {
-        let keep = |_: Ev| true;
         let loops = stuck.threads.iter().all(|(_, waiting, _)| *waiting != Waiting::Lock);
         let (kind, message) = match loops {
             true => (ViolationKind::Liveness, "a loop that waits for another thread never ends"),
             false => (ViolationKind::Deadlock, "deadlock: no thread can go on"),
         };
-        if !self.is_better(execution, kind, &keep) {
-            return self.go_on(1);
-        }
-        let trace = Trace::of(execution.program(), execution.graph, &keep);
-        let mut places = Vec::new();
-        for (thread, waiting, _) in &stuck.threads {
-            let what = match waiting {
-                Waiting::Lock => "waits here",
-                Waiting::Loop => "loops here",
-                Waiting::Join => "waits here for a thread to end",
-            };
-            let calls = stack(execution.program(), &execution.state(*thread).stack(execution.program()));
-            let order = *waiting == Waiting::Join;
-            places.push((order, Related { message: format!("{thread} {what}"), stack: calls }));
-        }
-        places.sort_by_key(|(order, _)| *order);
-        let mut places = places.into_iter().map(|(_, related)| related);
-        let calls = places.next().map_or(Vec::new(), |first| first.stack);
-        let marked = stuck
-            .threads
-            .iter()
-            .filter_map(|(_, _, event)| event.map(|event| execution.graph.event(event).id))
-            .collect();
-        let shown = Shown { stack: calls, related: places.collect(), trace, marked };
-        self.keep(kind, message.to_string(), shown);
-        self.go_on(1)
+        let calls = |thread: ThreadId| {
+            stack(execution.program(), &execution.state(thread).stack(execution.program()))
+        };
+        let place = || {
+            let waiting = stuck.threads.iter().filter(|(_, waiting, _)| *waiting != Waiting::Join);
+            Place::new(kind, &waiting.map(|(thread, ..)| calls(*thread)).collect::<Vec<_>>(), message)
+        };
+        self.meet(execution, kind, &|_| true, &place, |trace| {
+            let mut places = Vec::new();
+            for (thread, waiting, _) in &stuck.threads {
+                let what = match waiting {
+                    Waiting::Lock => "waits here",
+                    Waiting::Loop => "loops here",
+                    Waiting::Join => "waits here for a thread to end",
+                };
+                let order = *waiting == Waiting::Join;
+                let related = Related { message: format!("{thread} {what}"), stack: calls(*thread) };
+                places.push((order, related));
+            }
+            places.sort_by_key(|(order, _)| *order);
+            let mut places = places.into_iter().map(|(_, related)| related);
+            let stack = places.next().map_or(Vec::new(), |first| first.stack);
+            let marked = stuck
+                .threads
+                .iter()
+                .filter_map(|(_, _, event)| event.map(|event| execution.graph.event(event).id))
+                .collect();
+            (message.to_string(), Shown { stack, related: places.collect(), trace, marked })
+        })
     }
 
-    /// Whether a violation is looked for, and these events show it better than the one that is known.
-    fn is_better(
-        &self,
+    /// Keeps a violation if it is looked for, and if the events `keep` show it better than is known.
+    fn meet(
+        &mut self,
         execution: &Execution<'_, '_>,
         kind: ViolationKind,
         keep: &dyn Fn(Ev) -> bool,
-    ) -> bool {
-        if !self.checks.has(kind) {
-            return false;
+        place: &dyn Fn() -> Place,
+        tell: impl FnOnce(Trace) -> (String, Shown),
+    ) -> ControlFlow<()> {
+        if self.checks.has(kind) {
+            let size = Trace::size(execution.graph, keep);
+            if let Some(slot) = self.seen.found.slot(kind, size, self.all.then(place)) {
+                let trace = Trace::of(execution.program(), execution.graph, keep);
+                let (message, shown) = tell(trace);
+                self.seen.found.put(slot, kind, message, shown, execution.task());
+                self.seen.cuts.clone_from(&execution.program().cuts);
+            }
         }
-        let Some(Found { violation, shown: Some(shown) }) = &self.seen.found else { return true };
-        let waits = |kind| matches!(kind, ViolationKind::Deadlock | ViolationKind::Liveness);
-        let known = (waits(violation.kind), (shown.trace.threads.len(), shown.trace.events.len()));
-        (waits(kind), Trace::size(execution.graph, keep)) < known
-    }
-
-    fn keep(&mut self, kind: ViolationKind, message: String, shown: Shown) {
-        let location = |stack: &[StackFrame]| source(stack).map(|frame| frame.location.clone());
-        let related = shown
-            .related
-            .iter()
-            .filter_map(|one| location(&one.stack).map(|place| (one.message.clone(), place)))
-            .collect();
-        let violation = Violation { kind, message, location: location(&shown.stack), related };
-        self.seen.found = Some(Found { violation, shown: Some(shown) });
-        self.seen.kept += 1;
+        self.go_on(1)
     }
 }
 
-/// An allocation on the heap that has no free.
-fn leak(execution: &Execution<'_, '_>) -> Option<Ev> {
+/// The allocations on the heap that have no free.
+fn leaks<'e>(execution: &'e Execution<'_, '_>) -> impl Iterator<Item = Ev> + 'e {
     use porf_ir::{Region, layout};
     let graph = execution.graph;
-    graph.all().find(|event| match graph.event(*event).label {
+    graph.all().filter(move |event| match graph.event(*event).label {
         Label::Alloc { location, .. } => {
             matches!(Region::of(location.0), Some(Region::Heap | Region::Zeroed))
                 && !graph.all().any(|other| match graph.event(other).label {
@@ -430,6 +492,7 @@ fn kind(fault: FaultKind) -> ViolationKind {
     match fault {
         FaultKind::Assertion => ViolationKind::Assertion,
         FaultKind::Lock => ViolationKind::Lock,
+        FaultKind::Panic => ViolationKind::Panic,
         FaultKind::BadAddress
         | FaultKind::NullPointer
         | FaultKind::OutOfBounds

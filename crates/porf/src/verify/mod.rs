@@ -5,9 +5,12 @@ mod budget;
 mod checkpoint;
 mod drive;
 mod findings;
+mod kept;
+mod panics;
+mod sections;
 
 pub use against::{Difference, against};
-pub use budget::Budget;
+pub use budget::{Budget, Memory};
 pub use drive::Progress;
 
 use crate::answer::{Answer, Seconds};
@@ -16,7 +19,7 @@ use crate::{Error, mapping, usage};
 use budget::Watch;
 use findings::{Findings, Seen};
 use porf_explore::{Error as ExploreError, Reductions, Schedule, Statistics, Visit, explore};
-use porf_ir::Program;
+use porf_ir::{Instr, Program};
 use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Coverage, Limit, Verdict};
 use std::path::Path;
@@ -38,8 +41,10 @@ pub struct Request<'a> {
     pub budget: Budget,
     /// Where to keep what is left to do.
     pub checkpoint: Option<Checkpoint<'a>>,
-    /// Go on after the first violation and report the smallest.
+    /// Report every violation, not only one.
     pub all: bool,
+    /// Stop at the first violation, whatever its size.
+    pub first: bool,
     /// The kinds of violations to look for.
     pub checks: Checks,
     /// Which thread moves first where several can.
@@ -83,6 +88,7 @@ impl Request<'_> {
             budget: Budget::default(),
             checkpoint: None,
             all: false,
+            first: false,
             checks: Checks::default(),
             schedule: Schedule::default(),
             branches: None,
@@ -107,11 +113,11 @@ impl Request<'_> {
 pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let program = compiled(input, request.model)?;
     let watch = Watch::start(request.budget, request.interrupt);
-    let mut findings = Findings::new(input.question.as_ref(), request, watch);
+    let mut findings = Findings::new(input.question.as_ref(), request, watch, unwinds(&program));
     let mut equivalence = request.equivalence;
     let mut warnings = Vec::new();
     let (start, cpu) = (Instant::now(), usage::cpu_time());
-    let statistics = loop {
+    let mut statistics = loop {
         match search(&program, request, equivalence, &mut findings) {
             Err(Error::Explore(ExploreError::Undecided)) => {
                 warnings.push(format!("{}: searching up to mo instead", ExploreError::Undecided));
@@ -132,10 +138,16 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     };
     findings.end();
     let Findings { seen, stopped, unsupported, .. } = findings;
-    if let (None, Some(message)) = (&seen.found, unsupported) {
+    let (complete, blocked) = seen.dropped;
+    statistics.executions = statistics.executions.saturating_sub(complete);
+    statistics.blocked = statistics.blocked.saturating_sub(blocked);
+    let found = seen.found.into_found();
+    if let (true, Some(message)) = (found.is_empty(), unsupported) {
         return Err(Error::Unsupported(message));
     }
-    let verdict = match (&seen.found, stopped) {
+    let bound = request.unroll.filter(|_| seen.loops.any).map(|unroll| Limit::Unroll { unroll });
+    let unfinished = stopped.clone().or(bound).filter(|_| request.all && !found.is_empty());
+    let verdict = match (found.first(), stopped) {
         (Some(found), _) => Verdict::Violated(Box::new(found.violation.clone())),
         (None, Some(limit)) => Verdict::Inconclusive(limit),
         // Nothing was run to its end: that says nothing.
@@ -163,7 +175,10 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         reduced: statistics.reduced,
         seconds,
         peak_bytes: usage::peak_bytes(),
-        violation: seen.found.and_then(|found| found.shown),
+        found,
+        all: request.all,
+        unfinished,
+        repair: None,
         warnings,
     })
 }
@@ -176,6 +191,12 @@ fn compiled(input: &Input, model: Model) -> Result<Program, Error> {
     mapping::compile(input.program.clone(), model)
 }
 
+/// Whether a thread may end in a panic.
+fn unwinds(program: &Program) -> bool {
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    code.any(|instr| matches!(instr, Instr::Unwind { .. }))
+}
+
 /// One search; what it finds goes to `findings`.
 fn search(
     program: &Program,
@@ -183,6 +204,7 @@ fn search(
     equivalence: Equivalence,
     findings: &mut Findings<'_>,
 ) -> Result<Statistics, Error> {
+    findings.begin(program, request.model, equivalence);
     let alone = request.jobs <= 1 && request.checkpoint.is_none() && request.progress.is_none();
     let explored = if alone {
         let mut visitor = |visit: Visit<'_, '_>| findings.visit(visit);
@@ -200,7 +222,7 @@ fn search(
             Ok(so_far(findings))
         }
         // What was found before the search came to something that it cannot do stays found.
-        Err(Error::Explore(ExploreError::Unsupported(_))) if findings.seen.found.is_some() => {
+        Err(Error::Explore(ExploreError::Unsupported(_))) if !findings.seen.found.is_empty() => {
             Ok(so_far(findings))
         }
         explored => explored,

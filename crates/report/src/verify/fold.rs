@@ -2,7 +2,7 @@
 //!
 //! Two kinds of events explain nothing: a thread's dealings with objects of the heap or a stack that no
 //! other thread of the execution touches, and non-atomic accesses and allocations made by a library on
-//! its behalf. Three or more of them in a row, or any that happen nowhere in the
+//! its behalf. So do the accesses by which Rust's std starts and ends threads, counts panics and the like. Three or more of them in a row, or any that happen nowhere in the
 //! user's code, become one line that says how many.
 
 use porf::names::is_library;
@@ -30,7 +30,7 @@ pub fn fold<'t>(trace: &'t Trace, marked: &[EventId]) -> Vec<Row<'t>> {
     }
     let explains_nothing = |event: &TraceEvent| {
         let own = object(event).is_some_and(|object| owner[&object].is_some());
-        !marked.contains(&event.id) && (own || is_plumbing(event))
+        !marked.contains(&event.id) && (own || is_plumbing(event) || is_inside_std(event))
     };
     let mut rows = Vec::new();
     let mut rest = trace.events.as_slice();
@@ -59,6 +59,20 @@ fn is_plumbing(event: &TraceEvent) -> bool {
         _ => false,
     };
     plain && event.stack.first().is_none_or(is_library)
+}
+
+/// Whether it is Rust's std at its own business: with its own variables, with threads, or outside of the
+/// user's code. Only that threads start and end is worth telling.
+fn is_inside_std(event: &TraceEvent) -> bool {
+    if matches!(event.label, Label::Create { .. } | Label::Join { .. }) {
+        return false;
+    }
+    let own = event.stack.iter().position(|frame| !is_library(frame));
+    let inside = &event.stack[..own.unwrap_or(event.stack.len())];
+    let is_std = |frame: &porf::trace::StackFrame| frame.location.file.starts_with("/rustc/");
+    event.location.starts_with("std::")
+        || own.is_none() && inside.iter().any(is_std)
+        || inside.iter().any(|frame| is_std(frame) && frame.function.contains("std::thread::"))
 }
 
 /// The allocated object that an event deals with.

@@ -1,7 +1,8 @@
 //! For programs: see docs/report-format.md.
 
+use super::hints;
 use porf::trace::{StackFrame, Trace, TraceEvent};
-use porf::{Answer, Difference, Estimate, Model, Origin, Shown};
+use porf::{Answer, Difference, Estimate, Found, Model, Origin, Shown};
 use porf_verdict::{Coverage, SourceLocation, Verdict, Violation, ViolationKind};
 use serde_json::{Value, json};
 
@@ -36,15 +37,28 @@ pub fn json(answer: &Answer) -> Value {
         }
         Verdict::Safe(_) => object["coverage"] = json!({ "kind": "exhaustive" }),
         Verdict::Inconclusive(limit) => object["limit"] = json!(limit.to_string()),
-        Verdict::Violated(violation) => {
-            let mut found = violation_json(violation);
-            if let Some(shown) = &answer.violation {
-                found["stack"] = stack(&shown.stack);
-                found["related"] = related(shown);
-                found["witness"] = trace(&shown.trace);
+        Verdict::Violated(_) => {
+            object["violation"] = answer.found.first().map_or(Value::Null, found_json);
+            if answer.all {
+                object["violations"] = answer.found.iter().map(found_json).collect();
             }
-            object["violation"] = found;
+            if let Some(limit) = &answer.unfinished {
+                object["limit"] = json!(limit.to_string());
+            }
+            if let Some(repair) = &answer.repair {
+                object["repair"] = hints::json(repair);
+            }
         }
+    }
+    object
+}
+
+fn found_json(found: &Found) -> Value {
+    let mut object = violation_json(&found.violation);
+    if let Some(shown) = &found.shown {
+        object["stack"] = stack(&shown.stack);
+        object["related"] = related(shown);
+        object["witness"] = trace(&shown.trace);
     }
     object
 }

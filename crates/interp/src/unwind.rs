@@ -1,0 +1,103 @@
+//! Unwinding: a thread leaves calls until it comes to one that a pad follows.
+//!
+//! As in the Itanium ABI for exceptions there are two phases. The first looks for a pad that catches and
+//! changes nothing: where there is none, the thread is at fault with all its calls in place. The second
+//! ends the variables of the calls that are left, with an event each, and goes to the innermost pad.
+
+use crate::run::{Interpreter, set, value};
+use crate::{Fault, FaultKind, Step, ThreadState};
+use porf_event::{DepSet, Label, Location, Value};
+use porf_ir::{Instr, Operand, Reg, Target};
+use std::sync::Arc;
+
+/// A panic that was caught.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panic {
+    /// What there would be to say if it had not been caught.
+    pub fault: Fault,
+    /// The place among the calls of the fault of the one that caught it.
+    pub catcher: usize,
+}
+
+/// The pad behind a call.
+struct Pad {
+    to: Target,
+    exception: Reg,
+    catches: bool,
+}
+
+impl Interpreter<'_> {
+    /// The next step of unwinding; `None` where the thread has come to a pad.
+    pub(crate) fn unwind(&self, state: &mut ThreadState, exception: Operand, text: Operand) -> Option<Step> {
+        let (exception, text) = (value(state, exception), value(state, text));
+        let Some(catcher) = self.frame_with_pad(state, |pad| pad.catches) else {
+            return Some(self.fault(state, FaultKind::Panic, &self.text(state, text)));
+        };
+        if let Some((_, address)) = self.left_local(state) {
+            return Some(Step::Emit(Label::Free { location: Location(address) }));
+        }
+        if text != 0 {
+            let Step::Fault(fault) = self.fault(state, FaultKind::Panic, &self.text(state, text)) else {
+                unreachable!("a fault is one")
+            };
+            let catcher = state.frames.len() - 1 - catcher;
+            state.panic = Some(Arc::new(Panic { fault, catcher }));
+            if let Some(memory) = &mut state.memory {
+                // Its own object, which is large enough.
+                let _ = Arc::make_mut(memory).write(text, 8, 0);
+            }
+        }
+        let at = self.frame_with_pad(state, |_| true)?;
+        self.land(state, at, exception);
+        None
+    }
+
+    /// The innermost variable of a call that unwinding leaves.
+    pub(crate) fn left_local(&self, state: &ThreadState) -> Option<(usize, Value)> {
+        let at = self.frame_with_pad(state, |_| true)?;
+        self.last_local(state, at + 1)
+    }
+
+    /// Words of the program: how many bytes, and the bytes.
+    pub(crate) fn text(&self, state: &ThreadState, address: u64) -> String {
+        let read = |at: u64, size: u8| state.memory.as_ref().and_then(|memory| memory.read(at, size).ok());
+        let length = if address == 0 { 0 } else { read(address, 8).unwrap_or(0) };
+        let bytes: Vec<u8> =
+            (0..length).map_while(|at| read(address + 8 + at, 1)).map(|byte| byte as u8).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The innermost call, by its caller's place, that is followed by such a pad.
+    fn frame_with_pad(&self, state: &ThreadState, wanted: impl Fn(&Pad) -> bool) -> Option<usize> {
+        let callers = 0..state.frames.len().saturating_sub(1);
+        callers.rev().find(|at| self.pad(state, *at).is_some_and(|pad| wanted(&pad)))
+    }
+
+    fn pad(&self, state: &ThreadState, at: usize) -> Option<Pad> {
+        let frame = &state.frames[at];
+        let behind = &self.program().function(frame.function).code[frame.pc as usize + 1..];
+        match behind.iter().find(|instr| !matches!(instr, Instr::IfEnd { .. })) {
+            Some(&Instr::Pad { to, exception, catches }) => Some(Pad { to, exception, catches }),
+            _ => None,
+        }
+    }
+
+    /// Leaves the calls above a frame and goes to the pad there.
+    fn land(&self, state: &mut ThreadState, at: usize, exception: Value) {
+        let Some(pad) = self.pad(state, at) else { return };
+        let first = state.frames[at + 1];
+        state.forget_locals(first.locals);
+        let depth = state.frames.len();
+        state.frames.truncate(at + 1);
+        state.registers.resize(first.base as usize);
+        if let Some(taint) = &mut state.taint {
+            taint.registers.resize(first.base as usize);
+            (at + 2..=depth).rev().for_each(|depth| taint.end_call(depth));
+        }
+        state.phase = 0;
+        state.effects += 1;
+        state.frame_mut().pc = pad.to;
+        set(state, pad.exception, exception, DepSet::new());
+        set(state, Reg(pad.exception.0 + 1), 0, DepSet::new());
+    }
+}
