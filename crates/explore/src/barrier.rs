@@ -19,18 +19,22 @@
 //! That holds as long as it is clear who belongs to a generation. At each arrival the threads that may still come
 //! are counted, by what their code can reach: if there are more than the generation waits for, or if the counter
 //! is used in another way while threads use the barrier, the search begins anew without this reduction
-//! ([`Error::Barriers`]).
+//! ([`Error::Without`]).
 
 use crate::buffering::WithHistory;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::{History, Ready};
+use crate::reduce::Reduction;
 use crate::schedule::tag_of;
 use crate::search::{Trail, Upcoming};
 use porf_consistency::{Choice, HappensBefore, MemoryModel};
 use porf_event::{RmwKind, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_ir::{Function, FunctionId, Instr, Program};
+
+/// The search has to be made without this reduction.
+const WITHOUT: Error = Error::Without(Reduction::Barriers);
 
 /// What a thread may still do.
 const ARRIVE: u8 = 1;
@@ -143,7 +147,7 @@ impl<M: MemoryModel> Engine<'_, M> {
             let before = graph.po_pred(read);
             let is_known = |&other: &Ev| is_at_barrier(graph, other) || covers::<M>(graph, before, other);
             if !reads_of(graph, next.loc).filter(|&other| other != read).all(|other| is_known(&other)) {
-                return Err(Error::Barriers);
+                return Err(WITHOUT);
             }
             return self.arrive(next, read).map(|()| true);
         }
@@ -156,13 +160,13 @@ impl<M: MemoryModel> Engine<'_, M> {
             };
             let own = graph.event(graph.po_pred(read)).co as usize;
             let source = source.filter(|_| graph.co(next.loc)[own - 1..].iter().all(|&w| arrives(graph, w)));
-            self.trail.choices.push(Choice::Source(source.ok_or(Error::Barriers)?));
+            self.trail.choices.push(Choice::Source(source.ok_or(WITHOUT)?));
             return Ok(true);
         }
         let before = graph.po_pred(read);
         let is_after = |&write: &Ev| !arrives(graph, write) || covers::<M>(graph, before, write);
         if barriers.cells.contains(&next.loc) && !graph.co(next.loc).iter().all(is_after) {
-            return Err(Error::Barriers);
+            return Err(WITHOUT);
         }
         Ok(false)
     }
@@ -181,7 +185,7 @@ impl<M: MemoryModel> Engine<'_, M> {
         });
         let last = graph.co_max(next.loc);
         if !is_clear {
-            return Err(Error::Barriers);
+            return Err(WITHOUT);
         }
         choices.truncate(start);
         choices.push(Choice::Source(last));
@@ -199,7 +203,7 @@ impl<M: MemoryModel> Engine<'_, M> {
                 _ => None,
             };
             if missing.is_none_or(|missing| self.may_come(barriers, next.thread, next.loc) > missing) {
-                return Err(Error::Barriers);
+                return Err(WITHOUT);
             }
             let place = graph.co(next.loc).len() as u32 + 1;
             self.trail.choices.push(Choice::Place(place));
@@ -208,7 +212,7 @@ impl<M: MemoryModel> Engine<'_, M> {
         let accesses = || graph.co(next.loc).iter().copied().chain(reads_of(graph, next.loc));
         let is_known = |other: Ev| !is_at_barrier(graph, other) || covers::<M>(graph, write, other);
         if barriers.cells.contains(&next.loc) && !accesses().all(is_known) {
-            return Err(Error::Barriers);
+            return Err(WITHOUT);
         }
         Ok(false)
     }

@@ -43,6 +43,8 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     pub detector: Detector<M>,
     /// What may be symmetric, if that is asked for. It is where the graph has needs beyond porf.
     pub symmetry: Option<Symmetry>,
+    /// It turned out that threads are not interchangeable.
+    is_asymmetric: bool,
     /// Barriers, if the threads that come to them are not to be ordered.
     pub barriers: Option<Barriers>,
 }
@@ -70,6 +72,7 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             descent: None,
             detector: Detector::new(),
             symmetry: None,
+            is_asymmetric: false,
             barriers: None,
         };
         // Other equivalences and the search with dependency prefixes take them for what they are.
@@ -336,6 +339,9 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
 
     #[inline]
     fn check(&self) -> Result<(), Error> {
+        if self.is_asymmetric {
+            return Err(Error::Without(Reduction::Symmetry));
+        }
         if self.model.gave_up() { Err(Error::Undecided) } else { Ok(()) }
     }
 
@@ -414,6 +420,8 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         if self.trail.now.has_needs() {
             let also = self.twins().needed(event);
             self.trail.now.update_needs(event, also);
+            let thread = self.trail.now.event(event).id.thread;
+            self.is_asymmetric |= self.joins_stranger(thread);
         }
     }
 
@@ -435,6 +443,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         if self.symmetry.is_some() {
             let twin = self.find_twin(thread, tag)?;
             self.trail.now.set_twin(child, twin);
+            self.is_asymmetric |= self.joins_stranger(child) || twin.is_some_and(|twin| self.is_joined(twin));
         }
         Ok(root)
     }

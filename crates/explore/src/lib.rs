@@ -94,9 +94,9 @@ pub struct Rest {
     /// How accesses of the program are cut in this search.
     #[serde(default)]
     cuts: Vec<Vec<Split>>,
-    /// Threads that come to a barrier are ordered in this search.
+    /// The names of reductions that are not made in this search.
     #[serde(default)]
-    ordered: bool,
+    without: Vec<String>,
 }
 
 impl Rest {
@@ -348,8 +348,9 @@ fn explore_all_together(
     let begun = cut_as_in(program, from.as_ref());
     let mut from = from;
     let mut options = *options;
-    if from.as_ref().is_some_and(|rest| rest.ordered) {
-        options.reductions = options.reductions.without(Reduction::Barriers);
+    for name in from.iter().flat_map(|rest| &rest.without) {
+        let reduction = name.parse().map_err(Error::Unsupported)?;
+        options.reductions = options.reductions.without(reduction);
     }
     mixed::anew(begun.as_ref().unwrap_or(program), &options, |program, options, anew| {
         let mut from = from.take();
@@ -371,7 +372,8 @@ fn explore_all_together(
             dispatch(program, model, equivalence, options, Together(model, &mut visitors, from))?
         };
         rest.cuts.clone_from(&program.cuts);
-        rest.ordered = !options.reductions.has(Reduction::Barriers);
+        let without = Reduction::ALL.into_iter().filter(|reduction| !options.reductions.has(*reduction));
+        rest.without = without.map(|reduction| reduction.name().to_string()).collect();
         Ok((statistics, rest))
     })
 }

@@ -9,13 +9,12 @@ use crate::Options;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::Tag;
-use crate::reduce::Reduction;
 use porf_consistency::MemoryModel;
 use porf_graph::Loc;
 use porf_ir::{Program, Split};
 
 /// Runs a search. Where accesses of different sizes overlap it cuts them and runs the search anew, which is told
-/// whether it is not the first one; and it orders the threads that come to barriers where it turns out that it must.
+/// whether it is not the first one; so it does without a reduction that turns out not to fit the program.
 pub(crate) fn anew<T>(
     program: &Program,
     options: &Options,
@@ -25,8 +24,8 @@ pub(crate) fn anew<T>(
     loop {
         match search(cut.as_ref().unwrap_or(program), &options, begun) {
             Err(Error::Mixed(splits)) => cut.get_or_insert_with(|| program.clone()).split(&splits),
-            Err(Error::Barriers) => {
-                options.reductions = options.reductions.without(Reduction::Barriers);
+            Err(Error::Without(reduction)) => {
+                options.reductions = options.reductions.without(reduction);
             }
             result => return result,
         }

@@ -22,6 +22,9 @@
 //! less than porf that write may be before the other in co, and three or more threads can then have more than one
 //! order that counts as ascending.
 //!
+//! A thread that joins one of several interchangeable threads that it has not created ends the search: it begins
+//! anew without this reduction ([`Error::Without`]).
+//!
 //! Cost: a clock more for each event of programs that have twins, nothing otherwise.
 
 use crate::engine::Engine;
@@ -30,9 +33,9 @@ use crate::history::{History, Next, Ready, Tag};
 use crate::schedule::tag_of;
 use crate::search::{Policy, Upcoming};
 use porf_consistency::{Choice, MemoryModel};
-use porf_event::{Label, RmwKind, ThreadId, Value};
+use porf_event::{Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph};
-use porf_ir::{Instr, Program, ThreadEntry};
+use porf_ir::{Instr, Program, ThreadEntry, layout};
 
 /// How far a thread that creates others is followed.
 const FAR: usize = 1 << 10;
@@ -288,6 +291,32 @@ impl<M: MemoryModel> Engine<'_, M> {
         Ok(together.then_some(twin))
     }
 
+    /// Whether a thread is about to join an interchangeable one that it has not created: what it does then may depend
+    /// on which one that is.
+    pub fn joins_stranger(&self, thread: ThreadId) -> bool {
+        let graph = &self.trail.now;
+        let tag = tag_of(graph, thread.as_usize());
+        let Next::Emit(Label::Join { child }) = self.trail.history.node(tag).next else { return false };
+        let threads = graph.threads();
+        let Some(joined) = threads.get(child.as_usize()).filter(|joined| joined.is_started()) else {
+            return false;
+        };
+        let is_twin = joined.twin.is_some() || threads.iter().any(|other| other.twin == Some(child));
+        is_twin && graph.event(joined.creator).id.thread != thread
+    }
+
+    /// Whether a thread that has not created `thread`, which just became interchangeable, joins it.
+    pub fn is_joined(&self, thread: ThreadId) -> bool {
+        let graph = &self.trail.now;
+        let creator = graph.event(graph.thread(thread).creator).id.thread;
+        let joins = |ev: Ev| {
+            let event = graph.event(ev);
+            event.label == Label::Join { child: thread } && event.id.thread != creator
+        };
+        let started = (0..graph.threads().len()).filter(|&at| graph.threads()[at].is_started());
+        graph.all().any(joins) || { started }.any(|at| self.joins_stranger(ThreadId(at as u16)))
+    }
+
     /// Runs the first thread alone as far as it goes: whether it creates threads that are interchangeable.
     pub fn finds_twins(&mut self) -> Result<bool, Error> {
         let thread = ThreadId(0);
@@ -332,6 +361,13 @@ impl<M: MemoryModel> Engine<'_, M> {
     }
 }
 
+/// Whether the next event reads what one of two threads returned.
+fn reads_result(next: &Next, both: [ThreadId; 2]) -> bool {
+    let Next::Emit(label @ Label::Read { .. }) = next else { return false };
+    let is_result = |thread: ThreadId| label.location() == Some(Location(layout::result_cell(thread)));
+    both.into_iter().any(is_result)
+}
+
 /// Whether a thread, which is followed from a state on, joins both of two threads or none, with nothing in between
 /// that others could notice, whatever they do.
 fn joins_together(
@@ -347,7 +383,8 @@ fn joins_together(
             Next::Emit(Label::Join { child }) => {
                 joined += usize::from(both.contains(&child));
                 if joined == both.len() {
-                    return Ok(true);
+                    let after = history.child(tag, 0)?;
+                    return Ok(!reads_result(&history.node(after).next, both));
                 }
                 0
             }

@@ -19,7 +19,8 @@ impl<'m> Body<'_, 'm> {
             ValueKind::Function if self.tr.replaced.contains_key(&callee) => {
                 let row = self.tr.replaced[&callee];
                 let args = self.library_arguments(i)?;
-                let result = row.lower(self, callee.name(), &args, true)?;
+                let used = i.users().next().is_some();
+                let result = row.lower(self, callee.name(), &args, used)?;
                 self.set_result(i, result)
             }
             ValueKind::Function if self.shortens() && slow::is_park_of_scope(i) => Ok(()),
