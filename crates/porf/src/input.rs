@@ -34,7 +34,7 @@ pub struct Origin {
     pub spurious: bool,
 }
 
-pub use porf_frontend_llvm::Options as LoadOptions;
+pub use porf_frontend_llvm::{Code, Options as LoadOptions, ShouldPanic, Test};
 
 impl Input {
     /// A program that was built in memory.
@@ -80,6 +80,13 @@ impl Input {
             input.model = Model::C20;
         }
         Ok(input)
+    }
+
+    /// The programs of a crate of Rust that was compiled to bitcode: one for each function to begin with.
+    /// `flags` and the like are for the record.
+    pub fn of_code(code: &Code, entry: &str, origin: Origin) -> Result<Input, Error> {
+        let program = code.program(entry).map_err(|error| Error::Input(error.to_string()))?;
+        Ok(Input { origin, model: Model::C20, ..Input::new(program) })
     }
 
     /// A litmus test as a program; `name` is for messages.

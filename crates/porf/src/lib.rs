@@ -86,7 +86,7 @@ mod verify;
 
 pub use answer::{Answer, Related, Seconds, Shown, source};
 pub use error::Error;
-pub use input::{Input, LoadOptions, Origin};
+pub use input::{Code, Input, LoadOptions, Origin, ShouldPanic, Test};
 pub use litmus::{Axioms, Engine, TestAnswer, TestDifference, TestWitness, difference, litmus, parse_litmus};
 pub use porf_explore::Schedule;
 pub use porf_model::{Equivalence, Model};

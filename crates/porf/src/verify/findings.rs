@@ -329,7 +329,7 @@ impl<'a> Findings<'a> {
                 message = panics::message(&message);
             }
             // What panicked first is the reason.
-            if let Some(first) = ended.into_iter().find(|first| first.joined) {
+            if let Some(first) = ended.into_iter().find(|first| panics::hands_on(&message, first)) {
                 let stack = std::mem::replace(&mut shown.stack, first.stack);
                 shown.related.push(Related { message: "which leads to a panic here".to_string(), stack });
                 message = first.message;
