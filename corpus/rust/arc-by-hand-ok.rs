@@ -11,6 +11,9 @@ impl Shared {
     fn new(value: u32) -> Shared {
         Shared(Box::into_raw(Box::new(Inner { count: AtomicUsize::new(1), value })))
     }
+    fn get(&self) -> u32 {
+        unsafe { (*self.0).value }
+    }
     fn share(&self) -> Shared {
         unsafe { (*self.0).count.fetch_add(1, Relaxed) };
         Shared(self.0)
@@ -28,8 +31,8 @@ impl Drop for Shared {
 pub fn main() {
     let a = Shared::new(7);
     let b = a.share();
-    let t = thread::spawn(move || unsafe { (*b.0).value });
-    assert_eq!(unsafe { (*a.0).value }, 7);
+    let t = thread::spawn(move || b.get());
+    assert_eq!(a.get(), 7);
     drop(a);
     assert_eq!(t.join().unwrap(), 7);
 }

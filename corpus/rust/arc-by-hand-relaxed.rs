@@ -1,7 +1,7 @@
-// expect: race 26
-// expect: race 33
-// expect: memory 26
-// expect: memory 33
+// expect: race 18
+// expect: race 29
+// expect: memory 18
+// expect: memory 29
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::thread;
 struct Inner {
@@ -13,6 +13,9 @@ unsafe impl Send for Shared {}
 impl Shared {
     fn new(value: u32) -> Shared {
         Shared(Box::into_raw(Box::new(Inner { count: AtomicUsize::new(1), value })))
+    }
+    fn get(&self) -> u32 {
+        unsafe { (*self.0).value }
     }
     fn share(&self) -> Shared {
         unsafe { (*self.0).count.fetch_add(1, Relaxed) };
@@ -30,8 +33,8 @@ impl Drop for Shared {
 pub fn main() {
     let a = Shared::new(7);
     let b = a.share();
-    let t = thread::spawn(move || unsafe { (*b.0).value });
-    assert_eq!(unsafe { (*a.0).value }, 7);
+    let t = thread::spawn(move || b.get());
+    assert_eq!(a.get(), 7);
     drop(a);
     assert_eq!(t.join().unwrap(), 7);
 }
