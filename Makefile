@@ -2,7 +2,7 @@
 # fresh machine that has only the Rust toolchain.
 CARGO ?= cargo
 
-.PHONY: all setup build install demo test test-full bench fmt clippy
+.PHONY: all setup build install wheel package demo test test-full bench fmt clippy
 
 all: build
 
@@ -21,6 +21,14 @@ install:
 	porf completions bash > $(PREFIX)/share/bash-completion/completions/porf
 	porf completions zsh > $(PREFIX)/share/zsh/site-functions/_porf
 
+# Every crate as a package that builds alone, from a clean clone.
+package:
+	@scripts/package.sh
+
+# A Python wheel that carries the binary, in target/wheels.
+wheel:
+	pip wheel --no-deps --wheel-dir target/wheels .
+
 demo: build
 	@scripts/demo.sh
 
@@ -30,8 +38,8 @@ test: setup
 	$(CARGO) test --workspace
 
 # Everything, also what takes long: all public tests beside the repository, mutants of every axiom,
-# more random programs.
-test-full: test
+# more random programs, the packages.
+test-full: test package
 	PORF_FULL=1 $(CARGO) test --workspace --release
 
 bench: build

@@ -1,4 +1,5 @@
 // expect: safe
+// std: real
 use std::sync::RwLock;
 use std::thread;
 static L: RwLock<u32> = RwLock::new(0);

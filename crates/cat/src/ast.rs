@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::Span;
+use crate::span::Span;
 
 /// A name, shared by the places where it occurs.
 pub type Name = Arc<str>;

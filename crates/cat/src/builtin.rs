@@ -1,4 +1,4 @@
-//! The files that models include, written anew, and the models that ship with Porf.
+//! The files that models include, written for Porf, and the models that ship with Porf.
 
 /// Included files with these names are always the built-in ones.
 pub const PINNED: &[&str] = &["lock.cat", "aarch64deps.cat", "stdlib.cat", "cross.cat"];

@@ -5,8 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use porf_relation::{EventSet, Relation};
 
 use crate::{
+    Span,
     ast::{Binary, Expr, Name, Unary},
-    diagnostic::Span,
     interp::{Interp, Mode},
     node::NodeId,
     slots::{Slot, Slots},

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use porf_relation::{Cycle, EventSet, Relation};
 
 use crate::{
+    Diagnostic,
     ast::{Property, Require},
     concrete::{Data, max_rounds},
-    diagnostic::Diagnostic,
     interp::{Interp, Mode},
     model::CatModel,
     node::{Kind, NodeId, Op},

@@ -8,9 +8,9 @@
 use std::{collections::HashMap, sync::Arc};
 
 use crate::{
+    Diagnostic, Span,
     ast::*,
     concrete::Data,
-    diagnostic::{Diagnostic, Span},
     symbolic::Builder,
     value::{Closure, Env, Eval, Group, Primitive, Stop, Thunk, Value, error},
 };

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Span};
+use crate::span::Span;
+use porf_verdict::Diagnostic;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token {

@@ -11,9 +11,9 @@ use porf_model::Model;
 use porf_relation::{EventSet, Relation};
 
 use crate::{
+    Diagnostic, Span,
     ast::{File, Name, Statement, StatementKind},
     builtin, defaults,
-    diagnostic::{Diagnostic, Span},
     node::Kind,
     parser::parse,
     program::Program,

@@ -7,8 +7,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use crate::{
+    Span,
     ast::{Name, Property, Require},
-    diagnostic::Span,
     value::{Thunk, Value},
 };
 

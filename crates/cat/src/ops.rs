@@ -5,9 +5,9 @@ use std::sync::Arc;
 use porf_relation::{EventSet, Relation};
 
 use crate::{
+    Span,
     ast::Expr,
     ast::{Binary, Name, SetArm, Unary},
-    diagnostic::Span,
     interp::{Interp, Mode},
     node::{Kind, Op},
     value::{Env, Eval, Orders, Primitive, Stop, Value, error},

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use crate::{
+    Diagnostic, Span,
     ast::*,
-    diagnostic::{Diagnostic, Span},
     lexer::{Token, lex},
 };
 

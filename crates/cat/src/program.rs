@@ -9,8 +9,8 @@ mod facts;
 use std::collections::HashMap;
 
 use crate::{
+    Diagnostic,
     ast::{Name, Require},
-    diagnostic::Diagnostic,
     interp::{Context, Interp, Mode},
     model::CatModel,
     node::*,

@@ -3,8 +3,8 @@
 use std::{collections::HashSet, sync::Arc};
 
 use crate::{
+    Diagnostic, Span,
     ast::*,
-    diagnostic::{Diagnostic, Span},
     interp::{Interp, Mode},
     model::CatModel,
     node::*,

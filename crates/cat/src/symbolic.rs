@@ -6,9 +6,9 @@ use std::{
 };
 
 use crate::{
+    Span,
     ast::*,
     defaults,
-    diagnostic::Span,
     interp::{Interp, Mode},
     node::*,
     parser::parse_expression,

@@ -5,8 +5,8 @@ use std::{cmp::Ordering, sync::Arc};
 use porf_relation::{EventSet, Relation};
 
 use crate::{
+    Diagnostic, Span,
     ast::{Expr, Function, Name, Pattern, Statement},
-    diagnostic::{Diagnostic, Span},
     node::{Kind, NodeId},
 };
 

@@ -257,7 +257,10 @@ fn files_include_files() {
     write("broken.cat", "include \"worse.cat\"");
     write("worse.cat", "let x =\n  acyclic");
     let error = CatModel::load(&folder.join("broken.cat")).map(|_| ()).unwrap_err();
-    assert!(error.file.ends_with("worse.cat") && (error.line, error.column) == (2, 3), "{error}");
+    assert!(
+        error.location.file.ends_with("worse.cat") && (error.location.line, error.location.column) == (2, 3),
+        "{error}"
+    );
 
     write("loop.cat", "include \"loop.cat\" acyclic po");
     let model = CatModel::load(&folder.join("loop.cat")).unwrap();

@@ -100,6 +100,7 @@ fn errors_name_line_and_column() {
     check("let x = rf^2", "m.cat:1:12: unexpected character `2`");
     check("flag acyclic", "m.cat:1:13: expected an expression, found the end of the file");
     check("show a | b", "m.cat:1:6: a shown expression needs a name: `show e as name`");
+    check("(* größer *) let x = po $", "m.cat:1:25: unexpected character `$`");
     check("let é = po", "m.cat:1:5: unexpected character `é`");
     check(
         "\n\n include \"nowhere.cat\"",

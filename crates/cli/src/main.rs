@@ -30,6 +30,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Verify(verb::verify::Args),
+    Advise(verb::advise::Args),
     Replay(verb::replay::Args),
     Litmus(verb::litmus::Args),
     Prove(verb::prove::Args),
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.verb {
         Verb::Verify(args) => verb::verify::run(&args, &cli.options),
+        Verb::Advise(args) => verb::advise::run(&args, &cli.options),
         Verb::Replay(args) => verb::replay::run(&args, &cli.options),
         Verb::Litmus(args) => verb::litmus::run(&args, &cli.options),
         Verb::Prove(args) => verb::prove::run(&args, &cli.options),

@@ -1,6 +1,7 @@
 //! Options that every verb understands.
 
 use clap::{Args, ValueEnum};
+use porf_report::{Paint, diagnostic};
 use std::io::IsTerminal;
 
 #[derive(Args, Clone, Debug)]
@@ -27,6 +28,22 @@ pub enum Color {
 }
 
 impl Options {
+    /// The colours of what goes to stdout.
+    pub fn paint(&self) -> Paint {
+        Paint { color: self.colored() }
+    }
+
+    /// An error for stderr: with the lines that it is about, if it is about a text.
+    pub fn error(&self, error: &porf::Error) -> String {
+        match error {
+            porf::Error::Text(wrong) => {
+                let source = std::fs::read_to_string(&wrong.location.file).ok();
+                diagnostic::text(wrong, source.as_deref(), self.paint())
+            }
+            error => format!("error: {error}\n"),
+        }
+    }
+
     /// Whether to colour what goes to stdout.
     pub fn colored(&self) -> bool {
         match self.color {

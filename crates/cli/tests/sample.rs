@@ -317,6 +317,21 @@ fn a_pct_execution_is_a_function_of_its_seed() {
 }
 
 #[test]
+fn an_inconclusive_report_says_why() {
+    let program = build_text(
+        "many_events",
+        "#include <pthread.h>\n#include <stdatomic.h>\natomic_int x;\n\
+         void *run(void *a) { for (int i = 0; i < 100; i++) x++; return a; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); run(0); pthread_join(t, 0); }\n",
+    );
+    let report = sample(&program, &["--executions", "4", "--max-events", "10"], &[]);
+    assert_eq!(report["verdict"], "inconclusive");
+    assert_eq!(report["limit"], "every execution reached --max-events");
+    let report = sample(&program, &["--executions", "4"], &[]);
+    assert_eq!((&report["verdict"], report.get("limit")), (&Value::from("safe"), None));
+}
+
+#[test]
 fn a_witness_is_replayed() {
     let program = build(&corpus().join("bugs/rwlock.c"), "rwlock_witness");
     let witness = directory().join("rwlock.witness");

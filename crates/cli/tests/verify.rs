@@ -162,6 +162,11 @@ fn a_violation_can_be_replayed() {
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("x := 2") && text.contains("assertion `x == 1` fails"), "{text}");
+    let output = porf(&["replay", "--format", "json", witness.to_str().unwrap()]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&report["schema"], &report["command"]), (&1.into(), &"replay".into()), "{report}");
+    assert_eq!(report["violation"]["kind"], "assertion", "{report}");
+    assert!(!report["events"].as_array().expect("a list").is_empty(), "{report}");
     // The program has changed: the witness is no longer one of it.
     std::fs::write(&source, "int x;\nint main(void) {\n  x = 3;\n}\n").unwrap();
     assert_eq!(porf(&["replay", witness.to_str().unwrap()]).status.code(), Some(2));

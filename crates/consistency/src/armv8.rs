@@ -1,6 +1,6 @@
 //! ARMv8: locally ordered before.
 //!
-//! Source: `models/armv8.cat`, whose names these are. None of it hangs on rf or co: what a thread passes on to
+//! Source: `models/armv8.cat`, whose names these are. None of it depends on rf or co: what a thread passes on to
 //! itself is a matter of program order (lrs).
 
 use crate::checked::Armv8;

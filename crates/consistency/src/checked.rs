@@ -1,7 +1,7 @@
 //! The models of machines on executions in which po | rf has no cycle, by their cat text.
 //!
-//! What every one of them has is used to ask less: coherence within a thread, atomicity, and that an event
-//! that is last in po | rf may take the co-last choice. All else is a question to [`Cat`].
+//! All of them have coherence within a thread and atomicity, and all let an event that is last in po | rf
+//! take the co-last choice. These three facts save evaluations. [`Cat`] decides the rest.
 //!
 //! Cost: one evaluation of the model for every choice that is not the co-last one.
 

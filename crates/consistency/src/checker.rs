@@ -32,9 +32,9 @@ pub trait Checker {
         changed: Ev,
     ) -> Result<bool, Diagnostic>;
 
-    /// Two accesses of a consistent graph that race, where the model has races and looks for them.
-    fn race(&mut self, _: &impl Linked) -> Result<Option<(Ev, Ev)>, Diagnostic> {
-        Ok(None)
+    /// The accesses of a consistent graph that race, where the model has races and looks for them.
+    fn races(&mut self, _: &impl Linked) -> Result<Vec<(Ev, Ev)>, Diagnostic> {
+        Ok(Vec::new())
     }
 
     /// What happens before what in a consistent graph, by [`Ev`]: it decides whether memory that comes and goes is

@@ -44,7 +44,7 @@ impl HappensBefore for Porf {
 pub struct Rc11Hb<const FENCES: bool, const C20: bool = false>;
 
 const HB: usize = 1;
-/// Of a write: what a read that synchronises with it learns.
+/// For a write: what a read that synchronises with it learns.
 const REL: usize = 2;
 /// What an acquire fence would learn here: the releases that earlier reads of the thread have seen.
 const ACQ: usize = 3;

@@ -82,7 +82,7 @@ impl Checker for Imm {
     }
 
     fn flags(&mut self, linked: &impl Linked, _: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
-        Ok(self.race(linked)?.map(|_| "undefined".to_string()).into_iter().collect())
+        Ok(self.races(linked)?.first().map(|_| "undefined".to_string()).into_iter().collect())
     }
 
     fn happens_before(&mut self, linked: &impl Linked, _: Initial<'_>) -> Result<Relation, Diagnostic> {
@@ -92,7 +92,7 @@ impl Checker for Imm {
         Ok(Relation::of(graph.len(), pairs))
     }
 
-    fn race(&mut self, linked: &impl Linked) -> Result<Option<(Ev, Ev)>, Diagnostic> {
+    fn races(&mut self, linked: &impl Linked) -> Result<Vec<(Ev, Ev)>, Diagnostic> {
         let graph = linked.graph();
         self.order(graph)?;
         let plain = |ev: Ev| graph.event(ev).label.is_plain();
@@ -106,8 +106,8 @@ impl Checker for Imm {
                 && self.hb[at(a)] & bit(b) == 0
                 && self.hb[at(b)] & bit(a) == 0
         };
-        let earlier = |b: Ev| graph.all().take_while(move |&a| a < b);
-        Ok(graph.all().find_map(|b| earlier(b).find(|&a| conflict(a, b)).map(|a| (a, b))))
+        let pairs = graph.all().flat_map(|b| graph.all().take_while(move |&a| a < b).map(move |a| (a, b)));
+        Ok(pairs.filter(|&(a, b)| conflict(a, b)).collect())
     }
 }
 
@@ -361,7 +361,7 @@ impl Imm {
                 self.deps[at(ev)] = row;
             }
         }
-        // A write that is read again, by its own thread, and what a comparison hangs on are passed on.
+        // A write that is read again, by its own thread, and what a comparison depends on are passed on.
         if forwards || self.sets.exclusive_reads != 0 {
             close(&mut self.deps);
         }

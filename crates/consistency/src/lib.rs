@@ -56,7 +56,7 @@ pub use imm_mo::{ImmSc, ImmWeak, is_exclusive_read};
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
 pub use order::{Architecture, KeptOrder, is_marked};
 pub use ordered_before::OrderedBefore;
-pub use race::{has_race, race};
+pub use race::{has_race, races};
 pub use rf_sc::RfSc;
 pub use weak::WeakMo;
 pub use whole::Whole;
@@ -70,7 +70,7 @@ pub trait MemoryModel {
     type Hb: HappensBefore;
     /// Whether executions that differ only in co are different.
     const SEES_CO: bool;
-    /// Of a model that does not keep program order: what it keeps. Executions in which po | rf has no
+    /// For a model that does not keep program order: what it keeps. Executions in which po | rf has no
     /// cycle are searched for as with other models.
     const ARCHITECTURE: Option<Architecture> = None;
 
@@ -103,7 +103,7 @@ pub trait MemoryModel {
         false
     }
 
-    /// Whether a write can be the last of its location for ever, if no other comes.
+    /// Whether a write can be the last of its location forever, if no other comes.
     fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool;
 
     /// The same for several at once.

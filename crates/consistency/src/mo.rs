@@ -87,7 +87,7 @@ impl<F: Floor> MemoryModel for Mo<F> {
     }
 }
 
-/// Whether `a` has the co-last choice among what is older than it or below `w`.
+/// Whether `a` has the co-last choice among what is older than it or what `w` needs.
 #[inline]
 pub(crate) fn is_co_last_of(graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
     let event = graph.event(a);
@@ -96,7 +96,7 @@ pub(crate) fn is_co_last_of(graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         Label::Write { .. } => a,
         no_access!() => return has_first_value(event),
     };
-    let there = |b: Ev| b <= a || graph.in_prefix(b, w);
+    let there = |b: Ev| b <= a || graph.needs(w, b);
     if !there(source) {
         return false;
     }

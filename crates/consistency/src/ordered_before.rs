@@ -3,11 +3,11 @@
 //! Source: `models/armv8.cat` and `models/riscv.cat`: coherence, atomicity, and that ob, which is rfe, co, fr
 //! and a local order, has no cycle.
 //!
-//! The new event e is last in po | rf, so that a new cycle leaves it by fr or co, to a write x that is
-//! co-later than e or what e reads, and comes back by the local order: if it came back by rfe, co or fr, or
-//! because of where reads take their values from, it would come from something that is before x too, and there
-//! was a cycle without e. So the choices of e are an upper range of co again, above every write that is before
-//! e by way of its local order; of an atomic operation that is one, by way of that of both halves.
+//! The new event e is last in po | rf. So a new cycle leaves e by fr or co, to a write x that is co-later
+//! than e or than what e reads. It comes back to e by the local order: if it came back by rfe, co or fr, or
+//! because of where reads take their values from, its source would be before x too, and there would be a
+//! cycle without e. So the choices of e are an upper range of co, above every write that is before e by its
+//! local order. For an atomic operation, the local orders of both halves count.
 //!
 //! What is before e is, per thread, a set of indices and, per location, a place in co: all writes up to it, and
 //! the reads of all but the last of them. Cost: linear in what is before e, local orders by words.
@@ -26,7 +26,7 @@ use std::marker::PhantomData;
 /// A machine by its local order.
 #[derive(Clone, Debug, Default)]
 pub struct OrderedBefore<O> {
-    /// What is before the event: for each thread, from its start on, indices.
+    /// What is before the event: a bit for each index of each thread.
     seen: Vec<u64>,
     starts: Vec<usize>,
     /// Threads that have something before the event.

@@ -4,30 +4,23 @@ use crate::hb::HappensBefore;
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Loc};
 
-/// An older access that `event`, the newest of its thread with its source or place, races with.
+/// The older accesses that `event`, the newest of its thread with its source or place, races with.
 ///
 /// Nothing happens after `event` yet, so that only one direction has to be looked at.
-pub fn race<H: HappensBefore>(graph: &ExecutionGraph, event: Ev) -> Option<Ev> {
+pub fn races<H: HappensBefore>(graph: &ExecutionGraph, event: Ev) -> impl Iterator<Item = Ev> + '_ {
     let this = graph.event(event);
-    if !matches!(this.label, Label::Read { .. } | Label::Write { .. }) || !graph.has_plain(this.loc) {
-        return None;
-    }
-    let races = |&other: &Ev| {
+    let accesses = matches!(this.label, Label::Read { .. } | Label::Write { .. });
+    let concerned = accesses && graph.has_plain(this.loc);
+    let co = if concerned { graph.co(this.loc) } else { &[] };
+    let writes = concerned && this.label.is_write();
+    let sources = std::iter::once(&Ev::INIT).chain(co).take(if writes { usize::MAX } else { 0 });
+    let readers = sources.flat_map(move |&source| graph.readers(source, this.loc));
+    co.iter().copied().chain(readers).filter(move |&other| {
         let that = graph.event(other);
         that.id.thread != this.id.thread
             && (that.label.is_plain() || this.label.is_plain())
             && !graph.clock_covers(H::HB, event, other)
-    };
-    let co = graph.co(this.loc);
-    if let Some(&write) = co.iter().find(|write| races(write)) {
-        return Some(write);
-    }
-    if this.label.is_read() {
-        return None;
-    }
-    std::iter::once(&Ev::INIT)
-        .chain(co)
-        .find_map(|&source| graph.readers(source, this.loc).find(|read| races(read)))
+    })
 }
 
 /// Whether any two accesses to a location race, in a graph with all its clocks.

@@ -1,6 +1,6 @@
 //! RVWMO: preserved program order.
 //!
-//! Source: `models/riscv.cat`, whose names these are. Rules 3 and 12 hang on where reads take their values from,
+//! Source: `models/riscv.cat`, whose names these are. Rules 3 and 12 depend on where reads take their values from,
 //! the others on the thread alone. Rule 2 is left out: of two reads with no write between, and different
 //! sources, the second one's is of another thread, and fr;rfe orders them. Picks are no dependencies here.
 
@@ -13,7 +13,7 @@ use porf_graph::{Ev, Event, Linked, Need, Words};
 impl LocalOrder for Riscv {
     const AMO_IS_ONE: bool = true;
 
-    /// ppo+ without the rules that hang on rf.
+    /// ppo+ without the rules that depend on rf.
     fn find<'w>(linked: &impl Linked, event: Ev, known: &impl Fn(Ev) -> &'w [u64]) -> Words {
         let graph = linked.graph();
         let this = graph.event(event);

@@ -148,7 +148,7 @@ fn parse_state(text: &str) -> State {
 
 /// Whether a test belongs to the fixed sample that takes about one of `every` tests.
 pub fn sampled(path: &str, every: u32) -> bool {
-    // FNV-1a: the same sample everywhere and for ever.
+    // FNV-1a: the same sample everywhere and forever.
     let hash = path
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));

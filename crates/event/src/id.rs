@@ -4,6 +4,7 @@ use std::fmt;
 
 /// A thread of one execution, numbered from 0 in the order of creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
 pub struct ThreadId(pub u16);
 
 /// The `index`-th event of `thread`, in program order.

@@ -130,6 +130,8 @@ pub enum BlockReason {
     Spin,
     /// The lock is held by another thread.
     Lock,
+    /// What would follow also follows a shorter way: nothing is lost if this one ends.
+    Retry,
     /// A loop ran more often than the bound allows.
     Bound,
     /// The thread ended the process. It is not the first one, which would be gone.

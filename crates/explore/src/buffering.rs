@@ -2,10 +2,10 @@
 //!
 //! The main search builds executions in which po | rf has no cycle. Models that do not keep program order
 //! allow others: a write may be read by a read that is before it in po | rf, unless it depends on that read
-//! or is ordered after it. When such a write comes, the search cuts out what the two hang on
-//! ([`seed`](crate::seed)); if it never does, there is no such execution. Otherwise the search with dependency
-//! prefixes ([`weave`](crate::weave)) goes on from there, or, where that cannot be told, through the whole program.
-//! Why that is enough is told in `docs/hardware.md`.
+//! or is ordered after it. When the search adds such a write, it cuts out what the two depend on
+//! ([`seed`](crate::seed)). If it never adds one, there is no such execution. Otherwise the search with
+//! dependency prefixes ([`weave`](crate::weave)) continues from the seeds. If a seed cannot be cut out, it
+//! searches the whole program. `docs/hardware.md` says why that is enough.
 
 use crate::history::{History, Tag};
 use crate::prefix::{Below, Covered, Ordered, Prefix};
@@ -53,7 +53,7 @@ impl Memo for WithHistory<'_, '_> {
 
 impl Ordered for WithHistory<'_, '_> {
     fn before(&self, architecture: Architecture, event: Ev, found: &mut dyn FnMut(Ev)) {
-        // Elsewhere it may hang on what comes later: an AMO of RISC-V is one operation.
+        // Elsewhere it may depend on what comes later: an AMO of RISC-V is one operation.
         if architecture != Architecture::Imm {
             return architecture.before(self, event, found);
         }
@@ -89,7 +89,7 @@ pub(crate) struct Detector<M> {
     model: PhantomData<M>,
 }
 
-/// What of its own thread is below an event, whatever is read.
+/// The events of its own thread that are below an event, no matter what the reads read.
 #[inline]
 fn covered<'h>(
     graph: &ExecutionGraph,
@@ -103,7 +103,7 @@ fn covered<'h>(
     }
 }
 
-/// Finds it out for all events of the thread in their order: each hangs on those before it.
+/// Finds it out for all events of the thread in their order: each depends on those before it.
 #[cold]
 fn find_below<'h>(
     graph: &ExecutionGraph,
@@ -136,8 +136,8 @@ impl<M: MemoryModel> Detector<M> {
             return;
         }
         self.look_at(live, architecture, write);
-        // What cannot be told here is refused there. An execution with many cycles has many seeds, and is found from
-        // each of them: it is better then to go through the whole program again.
+        // An execution with many cycles has many seeds and is found from each of them. It is then better to
+        // search the whole program again. The same holds if a history could not be followed.
         let seeds = self.seeds.list.len() as u64;
         self.found |= live.history.refused.get() || seeds > (executions / 16).clamp(FEW, MOST);
         if self.found {
@@ -239,7 +239,7 @@ fn is_in(graph: &ExecutionGraph, chain: &Range<u32>, read: Ev) -> bool {
     !chain.is_empty() && graph.write_of(read).is_some_and(|write| chain.contains(&graph.event(write).co))
 }
 
-/// So many seeds are always gone on from; more than so many, which need some kilobytes each, never.
+/// The search continues from up to `FEW` seeds always and from more than `MOST` never: each needs some kilobytes.
 const FEW: u64 = 200;
 const MOST: u64 = 20_000;
 
@@ -289,8 +289,8 @@ fn reads(graph: &ExecutionGraph, loc: Loc) -> impl Iterator<Item = Ev> + '_ {
     sources.flat_map(move |source| graph.readers(source, loc))
 }
 
-/// Whether a read is before a write in po | rf, so that it is not revisited, and could read from it all
-/// the same. What happens before the write, or is before it in its own thread, cannot: coherence.
+/// Whether a read is before a write in po | rf, so that it is not revisited, and could still read from it.
+/// Coherence excludes a read that happens before the write, or is before it in the same thread.
 #[inline]
 fn is_candidate<M: MemoryModel>(graph: &ExecutionGraph, read: Ev, write: Ev) -> bool {
     graph.in_prefix(read, write)
@@ -305,7 +305,7 @@ pub(crate) struct Cyclic<'v, V> {
     pub all: bool,
     /// What was shown, by a hash of its key.
     pub shown: HashSet<u64>,
-    /// Of what was shown now.
+    /// Counts of what was shown now.
     pub statistics: Statistics,
 }
 

@@ -76,7 +76,7 @@ fn rc11<const C20: bool, S: Search>(
     }
 }
 
-/// Whether what a compare-and-swap is ordered after depends on whether it succeeds: no compiler makes such,
+/// Whether the order before a compare-and-swap depends on its success. No compiler makes such instructions,
 /// and no machine has them.
 fn varies(program: &Program) -> bool {
     let mut code = program.functions.iter().flat_map(|function| &function.code);

@@ -15,12 +15,14 @@ use crate::facts::Tracking;
 use crate::history::{Created, History, Next, Ready, Tag};
 use crate::memory;
 use crate::mixed;
+use crate::reduce::Reduction;
 use crate::schedule::tag_of;
 use crate::search::{Frame, Policy, Trail, Upcoming};
 use crate::seed::Sown;
 use crate::split::is_split;
+use crate::symmetry::{self, Symmetry};
 use crate::visit::{Execution, Visit, Visitor};
-use porf_consistency::{Architecture, HappensBefore, MemoryModel, race};
+use porf_consistency::{Architecture, HappensBefore, MemoryModel, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
 use porf_interp::{FaultKind, Interpreter};
@@ -38,6 +40,8 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     pub descent: Option<Descent>,
     /// Whether there are executions that this search does not build.
     pub detector: Detector<M>,
+    /// What may be symmetric, if that is asked for. It is where the graph has needs beyond porf.
+    pub symmetry: Option<Symmetry>,
 }
 
 /// Events of an execution before the search gives up on it.
@@ -52,7 +56,8 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             Some(Architecture::Imm) => Tracking::Asked,
             Some(_) => Tracking::Always,
         };
-        let history = History::new(interp, tracking, created, options.memory);
+        let mut history = History::new(interp, tracking, created, options.memory);
+        history.leave_out_retries(options.reductions, tracking);
         let mut engine = Engine {
             trail: Trail::new(history, options.schedule, ExecutionGraph::new(M::Hb::CLOCKS)),
             model: options.model(),
@@ -60,12 +65,24 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             all_blocked: options.all_blocked,
             descent: None,
             detector: Detector::new(),
+            symmetry: None,
         };
         for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
             let tag = engine.trail.history.start(thread)?;
             engine.trail.roots.push(tag);
         }
         engine.reset_graph();
+        // Other equivalences and searches that follow do not tell threads by co.
+        if options.reductions.has(Reduction::Symmetry) && M::SEES_CO && M::ARCHITECTURE.is_none() {
+            engine.symmetry = Symmetry::of(program);
+        }
+        if let Some(symmetry) = &engine.symmetry {
+            let is_there = symmetry.roots.iter().any(Option::is_some) || engine.finds_twins()?;
+            if !is_there {
+                engine.symmetry = None;
+            }
+            engine.reset_graph();
+        }
         Ok(engine)
     }
 }
@@ -85,7 +102,9 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
 
     #[inline]
     fn next_thread(&self) -> Option<ThreadId> {
-        self.trail.schedule.next(&self.trail.now, &self.trail.history, M::SEES_CO)
+        let Trail { now: graph, history, schedule, .. } = &self.trail;
+        let next = schedule.next(graph, history, M::SEES_CO)?;
+        Some(if graph.has_needs() { symmetry::first_to_move(graph, next) } else { next })
     }
 
     #[inline]
@@ -161,13 +180,17 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         if !self.allows(write) || !self.admits(read, write) {
             return Ok(false);
         }
+        let graph = &self.trail.now;
+        if graph.has_needs() && !symmetry::may_read(graph, read, symmetry::partner(graph, read), write) {
+            return Ok(false);
+        }
         self.read_from(read, write)?;
         Ok(self.allows(read))
     }
 
     #[inline]
     fn restricted(&mut self, write: Ev, read: Ev) -> (ExecutionGraph, Ev, Ev) {
-        let mut copy = self.trail.pool.pop().unwrap_or_else(|| ExecutionGraph::new(M::Hb::CLOCKS));
+        let mut copy = self.trail.pool.pop().unwrap_or_else(|| self.empty_graph());
         self.trail.now.revisit_into(read, write, &mut copy, &mut self.map);
         (copy, self.map[write.as_usize()], self.map[read.as_usize()])
     }
@@ -181,7 +204,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
 
     #[inline]
     fn is_needed(&self, event: Ev, write: Ev) -> bool {
-        self.trail.now.in_prefix(event, write)
+        self.trail.now.needs(write, event)
     }
 
     #[inline]
@@ -228,13 +251,16 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         }
         let blocks = matches!(
             history.node(tag).next,
-            Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock)
+            Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock | BlockReason::Retry)
         );
         Ok(blocks && tag.ready() == Ready::No)
     }
 
     #[inline]
     fn narrow(&mut self, start: u32) {
+        if self.trail.now.has_needs() {
+            symmetry::restrict(&self.trail.now, &mut self.trail.choices, start as usize);
+        }
         if let Some(descent) = &mut self.descent {
             descent.choose(&mut self.trail.choices, start as usize);
         }
@@ -262,9 +288,14 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     fn leaf(&mut self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
         if self.trail.is_complete() {
             self.trail.statistics.executions += 1;
+            if self.trail.now.has_needs() {
+                let others = symmetry::permutations(&self.trail.now) - 1;
+                self.trail.statistics.reduced.count(Reduction::Symmetry, others);
+            }
             Ok(visitor.visit(Visit::Complete(&self.execution(false))))
         } else {
             self.trail.statistics.blocked += 1;
+            self.trail.count_retries();
             let for_ever = self.waits_for_ever();
             Ok(visitor.visit(Visit::Blocked(&self.execution(for_ever))))
         }
@@ -328,19 +359,41 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
 
     /// Makes the graph the empty one.
     pub fn reset_graph(&mut self) {
-        self.trail.now = ExecutionGraph::new(M::Hb::CLOCKS);
+        self.trail.now = self.empty_graph();
         for (thread, tag) in self.trail.roots.iter().enumerate() {
-            self.trail.now.add_thread(ThreadId(thread as u16), Ev::INIT, tag.0);
+            let thread = ThreadId(thread as u16);
+            self.trail.now.add_thread(thread, Ev::INIT, tag.0);
+            if let Some(symmetry) = &self.symmetry {
+                self.trail.now.set_twin(thread, symmetry.roots[thread.as_usize()]);
+            }
+        }
+    }
+
+    pub fn empty_graph(&self) -> ExecutionGraph {
+        match self.symmetry {
+            Some(_) => ExecutionGraph::with_needs(M::Hb::CLOCKS),
+            None => ExecutionGraph::new(M::Hb::CLOCKS),
         }
     }
 
     #[inline]
-    fn add_event(&mut self, next: Upcoming, tag: Tag) -> Ev {
+    pub fn add_event(&mut self, next: Upcoming, tag: Tag) -> Ev {
         let event = self.add_without_clocks(next.thread, next.label, next.loc, tag);
         if !next.label.is_read() {
-            M::Hb::update(&mut self.trail.now, event);
+            self.update_clocks(event);
         }
         event
+    }
+
+    /// Computes the clocks of an event that has its source, porf being up to date.
+    #[inline]
+    pub fn update_clocks(&mut self, event: Ev) {
+        let graph = &mut self.trail.now;
+        M::Hb::update(graph, event);
+        if graph.has_needs() {
+            let also = symmetry::needed(graph, event);
+            graph.update_needs(event, also);
+        }
     }
 
     #[inline]
@@ -358,6 +411,10 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         let next = Upcoming { thread, tag, label: Label::Create { child }, loc: Loc::NONE };
         let event = self.add_event(next, after);
         self.trail.now.add_thread(child, event, root.0);
+        if self.symmetry.is_some() {
+            let twin = self.find_twin(thread, tag)?;
+            self.trail.now.set_twin(child, twin);
+        }
         Ok(root)
     }
 
@@ -406,13 +463,13 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     }
 
     #[inline]
-    fn read_from(&mut self, read: Ev, source: Ev) -> Result<(), Error> {
+    pub fn read_from(&mut self, read: Ev, source: Ev) -> Result<(), Error> {
         let before = self.tag_before(read);
         let value = self.trail.value_of(source, self.trail.now.event(read).loc);
         let after = self.trail.history.child(before, value)?;
         let label = self.trail.history.node(after).label;
         self.trail.now.set_rf(read, source, label, after.0);
-        M::Hb::update(&mut self.trail.now, read);
+        self.update_clocks(read);
         Ok(())
     }
 
@@ -435,17 +492,19 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     #[inline]
     fn look_at(&mut self, event: Ev, visitor: &mut impl Visitor) -> ControlFlow<()> {
         let Trail { now: graph, history, .. } = &self.trail;
-        if history.has_allocations()
-            && let Some(error) = memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a))
-            && !(error.kind == FaultKind::Uninitialised && history.only_moves(self.tag_before(event)))
-        {
-            let fault = history.fault(self.tag_before(event), error.kind, error.message);
-            visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
+        if history.has_allocations() {
+            for error in memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a)) {
+                if error.kind == FaultKind::Uninitialised && history.only_moves(self.tag_before(event)) {
+                    continue;
+                }
+                let fault = history.fault(self.tag_before(event), error.kind, error.message);
+                visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
+            }
         }
-        if M::Hb::RACES
-            && let Some(other) = race::<M::Hb>(graph, event)
-        {
-            visitor.visit(Visit::Race(&self.execution(false), other, event))?;
+        if M::Hb::RACES {
+            for other in races::<M::Hb>(graph, event) {
+                visitor.visit(Visit::Race(&self.execution(false), other, event))?;
+            }
         }
         // What a wrong value leads to comes after what makes it wrong.
         self.look_for_fault(Tag(graph.event(event).tag), visitor)

@@ -1,11 +1,10 @@
-//! What is known of the events of a thread beyond their labels: what they hang on, what is ordered before
-//! them. It belongs to the history of the thread, and is found out once.
+//! What is known about the events of a thread beyond their labels: what they depend on, and what is ordered
+//! before them. These facts belong to the history of the thread and are computed once.
 //!
-//! To track dependencies makes a state half as large again and a step half as long, and few histories are
-//! ever asked about: only those of a write that could be read by something before it
-//! ([`buffering`](crate::buffering)). So a model whose checker does not need them runs its threads without.
-//! When a history is asked about, the thread is run once more with the same answers, from the last of its
-//! beginnings that was asked about, this time tracking.
+//! Tracking dependencies makes a state and a step half as large again. Few histories need them: only those
+//! of a write that something before it could read ([`buffering`](crate::buffering)). So a model whose checker
+//! does not need dependencies runs its threads without tracking. When a history needs them, the thread runs
+//! again with the same answers, now with tracking. It starts from its longest prefix that already has them.
 
 use crate::history::{History, Tag};
 use crate::prefix::Below;
@@ -35,7 +34,7 @@ pub(crate) struct Facts {
     below: OnceCell<Box<Below>>,
 }
 
-/// What the next event of a thread hangs on.
+/// What the next event of a thread depends on.
 #[derive(Default)]
 pub(crate) struct Hangs {
     /// Earlier events of the thread by index, and how: [`Need`]'s kinds.
@@ -97,7 +96,7 @@ impl Facts {
 
 /// Only where dependencies are tracked, always or when asked for.
 impl History<'_> {
-    /// What the next event of the thread hangs on.
+    /// What the next event of the thread depends on.
     #[inline]
     pub fn hangs(&self, tag: Tag) -> &Hangs {
         match self.facts(tag).hangs.get() {

@@ -12,6 +12,7 @@
 
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
+use crate::reduce::Retries;
 use porf_event::{BlockReason, Label, Location, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
@@ -50,12 +51,14 @@ pub(crate) enum Next {
 pub(crate) struct Node {
     children: SmallVec<[(Value, Tag); 2]>,
     /// `None` of a beginning.
-    parent: Option<Tag>,
+    pub parent: Option<Tag>,
     /// The event that led here, with the answer in it.
     pub label: Label,
     pub next: Next,
     /// The location of the next event.
     pub loc: Loc,
+    /// Of a thread that waits: the index of the first event that it would repeat, where the state does not say.
+    pub since: Option<u32>,
 }
 
 pub(crate) struct History<'p> {
@@ -80,6 +83,8 @@ pub(crate) struct History<'p> {
     /// All cells by address.
     by_address: BTreeMap<(u64, u8), Loc>,
     created: Created,
+    /// Where retries are left out, what tells them.
+    pub retries: Option<Retries<'p>>,
 }
 
 /// How many bytes of thread states are kept, unless told otherwise.
@@ -183,6 +188,7 @@ impl<'p> History<'p> {
             overlaps: Vec::new(),
             by_address: BTreeMap::new(),
             created,
+            retries: None,
         }
     }
 
@@ -232,6 +238,7 @@ impl<'p> History<'p> {
                     label: Label::Init,
                     next: Next::Finished,
                     loc: Loc::NONE,
+                    since: None,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -267,7 +274,10 @@ impl<'p> History<'p> {
         };
         let label = self.interp.settle(&state, label, answer);
         self.interp.deliver(&mut state, answer);
-        let child = self.push(Some(tag), label, state)?;
+        let mut child = self.push(Some(tag), label, state)?;
+        if self.retries.is_some() {
+            child = self.cut_short(child)?;
+        }
         self.nodes[tag.node()].children.push((answer, child));
         Ok(child)
     }
@@ -302,6 +312,23 @@ impl<'p> History<'p> {
         let root = self.push(None, Label::Init, state)?;
         self.roots.insert((child, function, argument), root);
         Ok(root)
+    }
+
+    /// The thread does not go on from here, for a reason; `since` is what it would repeat.
+    pub fn block(&mut self, tag: Tag, reason: BlockReason, since: Option<u32>) -> Tag {
+        let node = &mut self.nodes[tag.node()];
+        (node.next, node.since) = (Next::Blocked(reason), since);
+        Tag::new(tag.node(), Ready::No)
+    }
+
+    /// Of a thread that waits in a loop: the index of the first event of the iteration that it would repeat.
+    pub fn waits_since(&self, tag: Tag) -> Option<u32> {
+        self.node(tag).since.or_else(|| self.state(tag).waits_since(self.interp.program()))
+    }
+
+    /// The beginning of a created thread, if it is known.
+    pub fn root(&self, thread: ThreadId, function: FunctionId, argument: Value) -> Option<Tag> {
+        self.roots.get(&(thread, function, argument)).copied()
     }
 
     pub fn is_finished(&self, tag: Tag) -> bool {
@@ -350,7 +377,7 @@ impl<'p> History<'p> {
         };
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
-        let node = Node { children: SmallVec::new(), parent, label, next, loc };
+        let node = Node { children: SmallVec::new(), parent, label, next, loc, since: None };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {

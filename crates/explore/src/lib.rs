@@ -4,6 +4,7 @@
 //! [`Visitor`]: complete ones, blocked ones, and what goes wrong on the way.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod buffering;
 mod dispatch;
@@ -16,11 +17,13 @@ mod memory;
 mod mixed;
 mod parallel;
 mod prefix;
+mod reduce;
 mod schedule;
 mod search;
 mod seed;
 mod split;
 mod stuck;
+mod symmetry;
 mod task;
 mod visit;
 mod weave;
@@ -28,6 +31,7 @@ mod weave;
 pub use error::Error;
 use porf_model::CheckedBy;
 pub use porf_model::{Equivalence, Model};
+pub use reduce::{Reduced, Reduction, Reductions};
 pub use schedule::Schedule;
 pub use stuck::{Stuck, Waiting};
 pub use task::Task;
@@ -61,6 +65,8 @@ pub struct Options {
     /// Show all blocked executions, also those in which a thread waits because it read something
     /// outdated. Otherwise most of them are cut off early, where executions differ by co.
     pub all_blocked: bool,
+    /// Which executions need not be visited.
+    pub reductions: Reductions,
 }
 
 impl Options {

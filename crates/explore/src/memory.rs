@@ -19,17 +19,16 @@ pub(crate) struct MemoryError {
 
 /// Looks at an event that has its source or place; `before`: whether one event happens before another.
 ///
+/// An access has at most one error. A free has one for each access that it is not ordered with.
+///
 /// All of an execution is right if this was asked of each event when it was the newest, or of all at the end.
 #[inline]
-pub(crate) fn check(
-    graph: &ExecutionGraph,
-    event: Ev,
-    before: &impl Fn(Ev, Ev) -> bool,
-) -> Option<MemoryError> {
+pub(crate) fn check(graph: &ExecutionGraph, event: Ev, before: &impl Fn(Ev, Ev) -> bool) -> Vec<MemoryError> {
     match graph.event(event).label {
         Label::Read { access, .. } | Label::Write { access, .. } => {
-            let allocation = layout::allocation(access.location.0)?;
-            check_access(graph, event, access, allocation, before)
+            let allocation = layout::allocation(access.location.0);
+            let error = allocation.and_then(|made| check_access(graph, event, access, made, before));
+            error.into_iter().collect()
         }
         Label::Free { location } => check_free(graph, event, location.0, before),
         Label::Init
@@ -39,7 +38,7 @@ pub(crate) fn check(
         | Label::End
         | Label::Alloc { .. }
         | Label::Choice { .. }
-        | Label::Block { .. } => None,
+        | Label::Block { .. } => Vec::new(),
     }
 }
 
@@ -88,32 +87,35 @@ fn check_free(
     event: Ev,
     address: u64,
     before: &impl Fn(Ev, Ev) -> bool,
-) -> Option<MemoryError> {
+) -> Vec<MemoryError> {
+    let bad = |message: String, other: Ev| vec![MemoryError { kind: FaultKind::BadFree, message, other }];
     let found = layout::allocation(address).and_then(|allocation| {
         allocated(graph, allocation).map(|(made, start, _)| (allocation, made, start))
     });
     let Some((allocation, made, start)) = found else {
-        return error(FaultKind::BadFree, "free of an address that was not allocated".to_string(), Ev::NONE);
+        return bad("free of an address that was not allocated".to_string(), Ev::NONE);
     };
     if address != start {
-        let message = format!("free of an address {} bytes inside an object", address as i64 - start as i64);
-        return error(FaultKind::BadFree, message, made);
+        let inside = address as i64 - start as i64;
+        return bad(format!("free of an address {inside} bytes inside an object"), made);
     }
     if !before(made, event) {
-        let message = "free of memory whose allocation does not happen before it".to_string();
-        return error(FaultKind::BadFree, message, made);
+        return bad("free of memory whose allocation does not happen before it".to_string(), made);
     }
     if let Some(first) = frees(graph, allocation).find(|free| *free != event) {
-        return error(FaultKind::BadFree, "memory is freed twice".to_string(), first);
+        return bad("memory is freed twice".to_string(), first);
     }
     let touches = |other: &Ev| {
         let access = graph.event(*other).label.access();
         access.is_some_and(|access| layout::allocation(access.location.0) == Some(allocation))
     };
     let unordered = |other: &Ev| !before(*other, event);
-    let other = graph.all().filter(touches).find(unordered)?;
-    let message = "memory is freed while another thread uses it".to_string();
-    error(FaultKind::UseAfterFree, message, other)
+    let wrong = |other: Ev| MemoryError {
+        kind: FaultKind::UseAfterFree,
+        message: "memory is freed while another thread uses it".to_string(),
+        other,
+    };
+    graph.all().filter(touches).filter(unordered).map(wrong).collect()
 }
 
 /// The event that made an object, with the object's address and size.

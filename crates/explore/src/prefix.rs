@@ -254,12 +254,12 @@ pub(crate) struct Covered {
     pub later: DepSet,
 }
 
-/// What of its own thread is below an event, whatever is read.
+/// The events of its own thread that are below an event, no matter what the reads read.
 #[derive(Clone, Debug)]
 pub(crate) struct Below {
     /// If the event is needed. `until` is its index if that is all.
     pub full: Covered,
-    /// Of a read under IMM: if it only orders.
+    /// For a read under IMM: if it only orders.
     ordered: Covered,
 }
 
@@ -338,8 +338,8 @@ fn po_before(graph: &ExecutionGraph, event: Ev) -> &[Ev] {
     &graph.thread(thread).events()[..index as usize]
 }
 
-/// What an event needs to be what it is; whether it is only compared with it, by a compare-and-swap, which
-/// no machine orders and which does not change what the event reads. `source`: what it reads is among that.
+/// What decides what an event is. The flag says that a compare-and-swap only compares with it: no machine
+/// orders that, and it does not change what the event reads. With `source`, the write that it reads counts too.
 fn needs(
     linked: &impl Linked,
     architecture: Option<Architecture>,

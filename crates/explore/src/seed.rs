@@ -1,9 +1,9 @@
-//! Where load buffering begins: a write, a read before it in po | rf that it does not hang on, a way from the read
-//! to the write, and all that these hang on, cut out of an execution.
+//! Where load buffering begins: a write, a read before it in po | rf that it does not depend on, a way from the read
+//! to the write, and all that these depend on, cut out of an execution.
 //!
-//! If the read takes its value from the write, po | rf has a cycle here, and in every execution that has this as a
-//! part. (Not so without the way, which is left out where it depends on what the read reads.) `docs/hardware.md`
-//! tells why every execution with a cycle has such a part, and why the main search comes across it.
+//! If the read takes its value from the write, po | rf has a cycle in the seed, and in every execution that
+//! contains it. (This needs the way, which is left out if it depends on what the read reads.)
+//! `docs/hardware.md` says why every execution with a cycle contains a seed, and why the main search finds it.
 
 use crate::buffering::{WithHistory, tag_before};
 use crate::history::{History, Tag};
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use std::collections::HashSet;
 
 pub(crate) struct Seed {
-    /// Neither has the read a source nor the write a place.
+    /// The read has no source and the write has no place.
     pub partial: Partial,
     pub write: Ev,
     pub read: Ev,
@@ -35,7 +35,7 @@ pub(crate) struct Seeds {
 }
 
 impl Seeds {
-    /// Takes the seed of a read and the newest write; `marked` says what they hang on.
+    /// Takes the seed of a read and the newest write; `marked` says what they depend on.
     pub fn add(&mut self, live: &WithHistory<'_, '_>, marked: &Prefix, write: Ev, read: Ev) {
         let keep = |ev: Ev| marked.below[ev.as_usize()];
         let whole =
@@ -73,7 +73,7 @@ fn links(live: &WithHistory<'_, '_>, event: Ev) -> Links {
 /// take their values from, for each way that comes into no thread twice. Gives up after some steps; whether it did not.
 ///
 /// A way that comes into a thread twice could have stayed there. Of ways over the creation and joining of threads
-/// the events there are left out: what comes later hangs on them anyway.
+/// the events there are left out: what comes later depends on them anyway.
 pub(crate) fn ways(graph: &ExecutionGraph, read: Ev, write: Ev, found: &mut impl FnMut(&[Ev])) -> bool {
     let mut ways = Ways { graph, read, way: SmallVec::new(), threads: SmallVec::new(), left: STEPS, found };
     ways.follow(write);

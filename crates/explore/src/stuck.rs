@@ -38,7 +38,7 @@ impl Execution<'_, '_> {
         let mut awaited = Vec::new();
         for (thread, _, last) in self.waiting()?.threads {
             let Some(last) = last else { continue };
-            let Some(since) = self.state(thread).waits_since(self.history.interp.program()) else {
+            let Some(since) = self.history.waits_since(tag_of(self.graph, thread.as_usize())) else {
                 awaited.push(self.read_again(last));
                 continue;
             };
@@ -96,7 +96,7 @@ impl Execution<'_, '_> {
                     threads.push((thread, Waiting::Lock, Some(self.waits_at(thread)?)));
                 }
                 Next::Blocked(BlockReason::Spin) => {
-                    let kind = match self.state(thread).waits_since(self.history.interp.program()) {
+                    let kind = match self.history.waits_since(tag_of(self.graph, at)) {
                         Some(_) => Waiting::Loop,
                         None => Waiting::Lock,
                     };

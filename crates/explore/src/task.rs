@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::history::{Next, Tag, answer};
 use crate::schedule::tag_of;
 use crate::search::{Frame, Trail};
+use crate::symmetry::needed;
 use crate::visit::Visitor;
-use porf_consistency::{Choice, HappensBefore, MemoryModel};
+use porf_consistency::{Choice, MemoryModel};
 use porf_event::{Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph};
 use serde::{Deserialize, Serialize};
@@ -167,7 +168,8 @@ impl<M: MemoryModel> Engine<'_, M> {
             let revisited = task.revisited.map_or(Ev::NONE, Ev);
             if revisited.is_some() {
                 // A copy returns to the graph that it came from: here to nothing.
-                self.trail.waiting.push(ExecutionGraph::new(M::Hb::CLOCKS));
+                let parent = self.empty_graph();
+                self.trail.waiting.push(parent);
             }
             self.trail.push_frame(revisited, 0);
             self.trail.choices.extend(task.choices.iter().map(|&choice| Choice::from(choice)));
@@ -256,11 +258,14 @@ impl<M: MemoryModel> Engine<'_, M> {
             if let Label::Join { child } = event.label {
                 before.extend(self.trail.now.thread_end(child));
             }
+            if self.trail.now.has_needs() {
+                before.extend(Some(needed(&self.trail.now, top)).filter(|ev| ev.is_some()));
+            }
             before.retain(|ev| !done[ev.as_usize()]);
             if before.is_empty() {
                 self.trail.now.update_porf(top);
                 if !event.label.is_read() || event.rf.is_some() {
-                    M::Hb::update(&mut self.trail.now, top);
+                    self.update_clocks(top);
                 }
                 done[top.as_usize()] = true;
                 work.pop();

@@ -1,6 +1,8 @@
 //! What an exploration shows to whoever asked for it.
 
+use crate::buffering::tag_before;
 use crate::history::{History, Next};
+use crate::reduce::Reduced;
 use crate::schedule::tag_of;
 use crate::task::Task;
 use porf_event::{BlockReason, ThreadId, Value};
@@ -97,6 +99,8 @@ pub struct Statistics {
     pub buffering: bool,
     /// Whether that search went through the whole program, not from seeds.
     pub whole: bool,
+    /// How often each reduction was made.
+    pub reduced: Reduced,
 }
 
 impl Statistics {
@@ -108,6 +112,7 @@ impl Statistics {
         self.revisits += other.revisits;
         self.buffering |= other.buffering;
         self.whole |= other.whole;
+        self.reduced.add(&other.reduced);
     }
 }
 
@@ -120,6 +125,11 @@ impl Execution<'_, '_> {
     /// The state of a thread after its last event.
     pub fn state(&self, thread: ThreadId) -> &ThreadState {
         self.history.state(tag_of(self.graph, thread.as_usize()))
+    }
+
+    /// The state of a thread just before an event of it.
+    pub fn state_before(&self, event: Ev) -> &ThreadState {
+        self.history.state(tag_before(self.graph, event))
     }
 
     /// Why a thread does not go on, if it is blocked.

@@ -1,4 +1,4 @@
-//! Who waits for ever, against brute force: random programs whose threads wait by reading and by
+//! Who waits forever, against brute force: random programs whose threads wait by reading and by
 //! read-modify-writes, as small machines whose states are all gone through.
 
 mod support;
@@ -122,7 +122,7 @@ fn reachable(threads: &[Vec<Step>], from: State) -> HashSet<State> {
 }
 
 /// Whether some state is reached that nothing changes any more, though not all threads are at their ends. Threads
-/// that overwrite each other's values for ever do not wait.
+/// that overwrite each other's values forever do not wait.
 fn hangs(threads: &[Vec<Step>]) -> bool {
     let start = ([0; 2], vec![(0, 0); threads.len()]);
     reachable(threads, start).into_iter().any(|state| {
@@ -133,7 +133,7 @@ fn hangs(threads: &[Vec<Step>]) -> bool {
     })
 }
 
-/// Whether some execution waits for ever; none if there are many.
+/// Whether some execution waits forever; none if there are many.
 fn found(text: &str, model: Model, equivalence: Equivalence) -> Option<bool> {
     let program = porf_ir::parse(text).unwrap();
     let (mut stuck, mut seen) = (false, 0);
@@ -175,7 +175,7 @@ fn waiting_for_ever_is_found_and_nothing_else() {
             assert_eq!(found, expected, "{model} {equivalence}\n{text}");
             *if found { &mut hanging } else { &mut others } += 1;
         }
-        // Whoever waits for ever under SC may do so under what allows more.
+        // Whoever waits forever under SC may do so under what allows more.
         for model in [Model::Tso, Model::Pso, Model::Ra, Model::Sra] {
             let found = found(&text, model, Equivalence::Mo);
             assert!(!expected || found != Some(false), "{model}\n{text}");

@@ -4,7 +4,7 @@ use porf_explore::{Equivalence, Model, Options, Visit, explore};
 use porf_ir::{Machine, Program};
 use std::ops::ControlFlow;
 
-/// Executions, blocked ones, and how many of those wait for ever.
+/// Executions, blocked ones, and how many of those wait forever.
 fn count(text: &str, model: Model, equivalence: Equivalence) -> (u64, u64, u64) {
     count_in(&porf_ir::parse(text).unwrap(), model, equivalence)
 }
@@ -145,7 +145,7 @@ thread A {
     }
 }
 
-/// A weak compare-and-swap that fails for no reason is not repeated for ever.
+/// A weak compare-and-swap that fails for no reason is not repeated forever.
 #[test]
 fn a_weak_compare_and_swap_need_not_fail() {
     for (model, equivalence) in EVERYWHERE {

@@ -220,15 +220,7 @@ fn store(asm: &mut Asm<'_, '_>, base: &str, narrow: Option<u8>) -> Result<bool, 
     let address = address(asm)?;
     let size = narrow.unwrap_or(source.size);
     match status {
-        Some(status) => asm.thread.push(Instr::StoreExclusive {
-            status,
-            success: 0,
-            failure: 1,
-            address: address.value,
-            value: source.value,
-            size,
-            mode,
-        }),
+        Some(status) => asm.store_exclusive(status, address.value, source.value, size, mode),
         None => asm.store(address.value, source.value, size, mode),
     }
     address.done(asm);

@@ -54,20 +54,11 @@ impl Machine for Arm {
             "strex" | "stlex" => {
                 let status = asm.register()?;
                 asm.comma()?;
-                let value = asm.register()?.into();
+                let value = asm.register()?;
                 asm.comma()?;
                 let address = address(asm)?;
-                let (success, failure, size) = (0, 1, 4);
                 let mode = if mnemonic == "strex" { WriteMode::Plain } else { WriteMode::Release };
-                asm.thread.push(Instr::StoreExclusive {
-                    status,
-                    success,
-                    failure,
-                    address,
-                    value,
-                    size,
-                    mode,
-                });
+                asm.store_exclusive(status, address, value, 4, mode);
             }
             "mov" => {
                 let dst = asm.register()?;

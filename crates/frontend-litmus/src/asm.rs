@@ -296,6 +296,19 @@ impl<'a> Asm<'a, '_> {
         self.thread.push(Instr::Store { address, value: value.into(), size, mode });
     }
 
+    /// A store-conditional: `status` is 0 if it writes and 1 if it does not.
+    pub fn store_exclusive(
+        &mut self,
+        status: Reg,
+        address: Operand,
+        value: impl Into<Operand>,
+        size: u8,
+        mode: WriteMode,
+    ) {
+        let (value, success, failure) = (value.into(), 0, 1);
+        self.thread.push(Instr::StoreExclusive { status, success, failure, address, value, size, mode });
+    }
+
     /// Remembers what is compared; conditions are computed where they are used.
     pub fn compare(&mut self, field: usize, width: Width, a: impl Into<Operand>, b: impl Into<Operand>) {
         let field = field & 7;

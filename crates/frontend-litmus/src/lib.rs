@@ -16,7 +16,6 @@ mod arm;
 mod asm;
 mod c;
 mod condition;
-mod diagnostic;
 mod header;
 mod init;
 mod memory;
@@ -30,9 +29,9 @@ mod thread;
 mod x86;
 
 pub use condition::{Condition, Constant, Observable, Prop, Quantifier};
-pub use diagnostic::Diagnostic;
 pub use outcome::{Collector, Observation, Outcome};
 pub use porf_event::Dialect;
+pub use porf_verdict::Diagnostic;
 
 use memory::Memory;
 use porf_event::Value;

@@ -15,7 +15,7 @@ pub(crate) struct Memory {
 pub(crate) struct Variable {
     pub name: String,
     pub address: u64,
-    /// Of a cell, in bytes: declared or found out from the accesses.
+    /// For a cell, in bytes: declared or found out from the accesses.
     pub size: Option<u8>,
     /// The number of cells of an array.
     pub elements: Option<u64>,

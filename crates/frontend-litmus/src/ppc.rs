@@ -79,22 +79,12 @@ impl Machine for Ppc {
                 asm.thread.push(Instr::LoadExclusive { dst, address, size, mode: ReadMode::Plain });
             }
             "stwcx." | "stdcx." => {
-                let value = asm.register()?.into();
+                let value = asm.register()?;
                 asm.comma()?;
                 let address = sum_of_registers(asm)?;
                 let size = if mnemonic == "stwcx." { 4 } else { 8 };
                 let status = asm.thread.temp();
-                let mode = WriteMode::Plain;
-                let (success, failure) = (0, 1);
-                asm.thread.push(Instr::StoreExclusive {
-                    status,
-                    success,
-                    failure,
-                    address,
-                    value,
-                    size,
-                    mode,
-                });
+                asm.store_exclusive(status, address, value, size, WriteMode::Plain);
                 asm.compare(0, Width::W64, status, 0);
             }
             _ => return arithmetic(asm, mnemonic),

@@ -203,17 +203,7 @@ fn atomic(asm: &mut Asm<'_, '_>, base: &str, order: Order) -> Result<(), Diagnos
             let value = source(asm)?;
             asm.comma()?;
             let address = address(asm)?;
-            let (success, failure) = (0, 1);
-            let mode = order.write();
-            asm.thread.push(Instr::StoreExclusive {
-                status: dst,
-                success,
-                failure,
-                address,
-                value,
-                size,
-                mode,
-            });
+            asm.store_exclusive(dst, address, value, size, order.write());
         }
         _ => {
             let operand = source(asm)?;

@@ -1,13 +1,13 @@
 //! The text of a test, places in it, and a cursor that reads it.
 
-use crate::Diagnostic;
 use porf_ir::Span;
+use porf_verdict::{Diagnostic, Lines, SourceLocation};
 
-/// A file's text with its line starts, which turn an offset into a line and a column quickly.
+/// A file's text, and its lines.
 pub(crate) struct Source<'a> {
     pub file: &'a str,
     pub text: &'a str,
-    lines: Vec<u32>,
+    lines: Lines<&'a str>,
 }
 
 /// Which comments are skipped as blanks.
@@ -37,15 +37,12 @@ const MAX_DEPTH: u32 = 200;
 
 impl<'a> Source<'a> {
     pub fn new(file: &'a str, text: &'a str) -> Source<'a> {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let lines = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect();
-        Source { file, text, lines }
+        Source { file, text, lines: Lines::new(text) }
     }
 
     pub fn span(&self, at: usize) -> Span {
-        let line = self.lines.partition_point(|start| *start as usize <= at);
-        let start = self.lines[line - 1] as usize;
-        Span { line: line as u32, column: (at - start) as u32 + 1 }
+        let (line, column) = self.lines.place(at);
+        Span { line, column }
     }
 
     pub fn error(&self, at: usize, message: impl Into<String>) -> Diagnostic {
@@ -53,13 +50,8 @@ impl<'a> Source<'a> {
     }
 
     pub fn error_at(&self, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            file: self.file.to_string(),
-            line: span.line,
-            column: span.column,
-            message: message.into(),
-            help: None,
-        }
+        let Span { line, column } = span;
+        Diagnostic::new(SourceLocation { file: self.file.to_string(), line, column }, message)
     }
 }
 

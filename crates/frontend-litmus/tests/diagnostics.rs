@@ -20,6 +20,16 @@ fn heads() {
     check("PPC a\n{ 1:r1=x; }\n P0 ;\n li r1,1 ;\nexists (0:r1=1)", "t.litmus:2:3: there is no thread 1");
 }
 
+/// Columns count characters: `ü` is one, and two bytes.
+#[test]
+fn columns_behind_other_characters() {
+    check("C a\n{ (* ü *) float x; }\n", "t.litmus:2:11: type 'float' is not supported");
+    check(
+        "C a\n{}\nP0(int *x) {\n  /* größer */ goto end;\n}\nexists (x=1)\n",
+        "t.litmus:4:16: 'goto' is not supported",
+    );
+}
+
 #[test]
 fn c() {
     let c = |code: &str| format!("C a\n{{}}\nP0(int *x) {{\n  {code}\n}}\nexists (x=1)\n");

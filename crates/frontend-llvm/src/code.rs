@@ -8,6 +8,7 @@ use crate::llvm::Module;
 use crate::tests::{self, Test};
 use crate::{Error, Options, compile, library, promote, runtime, rust, translate};
 use porf_ir::Program;
+use porf_verdict::Diagnostic;
 use std::path::{Path, PathBuf};
 
 /// All files of a program, linked.
@@ -39,10 +40,8 @@ impl Code {
         if big || narrow {
             let what = if big { "that is big-endian" } else { "with addresses of less than 64 bits" };
             let target = module.target();
-            let reason = format!(
-                "{name}: a target {what} ({target}) is not supported; compile for a little-endian one with 64 bits"
-            );
-            return Err(Error::Unsupported(reason));
+            let refusal = Diagnostic::about(&name, format!("a target {what} ({target}) is not supported"));
+            return Err(Error::Unsupported(refusal.help("compile for a little-endian one with 64 bits")));
         }
         Ok(Code { module, name, options: options.clone() })
     }
@@ -79,7 +78,8 @@ impl Code {
     /// The program that begins with a function.
     pub fn program(&self, entry: &str) -> Result<Program, Error> {
         let program = translate::program(&self.module, &self.name, entry, &self.options)?;
-        porf_ir::validate(&program).map_err(|malformed| Error::Unsupported(malformed.0))?;
+        porf_ir::validate(&program)
+            .map_err(|malformed| Error::Unsupported(Diagnostic::about(&self.name, malformed.0)))?;
         Ok(program)
     }
 }
@@ -93,7 +93,8 @@ fn compiled(file: &Path, options: &Options) -> Result<Vec<u8>, Error> {
     }
     let bytes = compile(file, options)?;
     if !options.is_rust && bytes.windows(COROUTINE.len()).any(|window| window == COROUTINE) {
-        return Err(Error::Unsupported(format!("{}: coroutines are not supported", file.display())));
+        let file = file.display().to_string();
+        return Err(Error::Unsupported(Diagnostic::about(file, "coroutines are not supported")));
     }
     Ok(bytes)
 }

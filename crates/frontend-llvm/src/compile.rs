@@ -1,5 +1,6 @@
 //! From source files to bitcode, with the clang that is there.
 
+use crate::cache::{self, Place};
 use crate::{Error, Options};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,28 +27,19 @@ pub fn find_clang() -> Option<String> {
     std::iter::once("clang".to_string()).chain(versions).find(|name| runs(name))
 }
 
-/// Writes our headers (`genmc.h`, `lkmm.h`, `porf.h`) and the parts of the library to a directory for the compiler to find.
+/// A directory with our headers (`genmc.h`, `lkmm.h`, `porf.h`) and the parts of the library, for the compiler
+/// to find.
 pub fn include_directory() -> Result<PathBuf, Error> {
-    let directory =
-        std::env::temp_dir().join(format!("porf-include-{}-{}", env!("CARGO_PKG_VERSION"), user()));
-    let fail = |source| Error::Io { file: directory.display().to_string(), source };
-    std::fs::create_dir_all(&directory).map_err(fail)?;
     let headers = [
         ("porf.h", include_str!("../include/porf.h")),
         ("genmc.h", include_str!("../include/genmc.h")),
         ("lkmm.h", include_str!("../include/lkmm.h")),
     ];
     let parts = crate::runtime::PARTS.iter().map(|part| (part.name, part.text));
-    for (name, text) in headers.into_iter().chain(parts) {
-        let path = directory.join(name);
-        if std::fs::read_to_string(&path).is_ok_and(|found| found == text) {
-            continue;
-        }
-        // Written aside and moved into place: another process may be reading.
-        let aside = directory.join(format!("{name}.{}", std::process::id()));
-        std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &path)).map_err(fail)?;
-    }
-    Ok(directory)
+    let files: Vec<(&str, &[u8])> =
+        headers.into_iter().chain(parts).map(|(name, text)| (name, text.as_bytes())).collect();
+    cache::directory("include", &files, Place::Anywhere)
+        .map_err(|source| Error::Io { file: "the headers of porf".to_string(), source })
 }
 
 pub(crate) fn is_source(path: &Path) -> bool {
@@ -111,9 +103,4 @@ fn extension(path: &Path) -> String {
 fn runs(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|directory| directory.join(name).is_file())
-}
-
-/// Keeps the headers of different users apart.
-fn user() -> String {
-    std::env::var("USER").unwrap_or_else(|_| "user".to_string()).replace('/', "_")
 }

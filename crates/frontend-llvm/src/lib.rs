@@ -13,6 +13,7 @@
 
 #![warn(missing_docs)]
 
+pub mod cache;
 mod code;
 mod compile;
 mod library;
@@ -31,6 +32,7 @@ pub use rust::is_source as is_rust;
 pub use tests::{ShouldPanic, Test};
 
 use porf_ir::Program;
+use porf_verdict::Diagnostic;
 use std::path::{Path, PathBuf};
 
 /// How source files are compiled and where the program begins.
@@ -48,8 +50,41 @@ pub struct Options {
     pub overflow: bool,
     /// Bitcode that is given was written by rustc.
     pub is_rust: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
     /// Rust's std as it is compiled, with none of its parts replaced by ones with fewer events.
     pub real_std: bool,
+}
+
+/// What volatile accesses are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Volatile {
+    /// Ordinary accesses, as in the standards: two of them can race.
+    #[default]
+    Plain,
+    /// Relaxed atomics.
+    Relaxed,
+    /// Acquire loads and release stores.
+    AcqRel,
+}
+
+impl Volatile {
+    /// Every way to take them.
+    pub const ALL: [Volatile; 3] = [Volatile::Plain, Volatile::Relaxed, Volatile::AcqRel];
+
+    /// The word for it in options and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Volatile::Plain => "plain",
+            Volatile::Relaxed => "relaxed",
+            Volatile::AcqRel => "acqrel",
+        }
+    }
+
+    /// What a word stands for.
+    pub fn from_word(word: &str) -> Option<Volatile> {
+        Volatile::ALL.into_iter().find(|one| one.word() == word)
+    }
 }
 
 /// Why a program could not be loaded.
@@ -93,7 +128,7 @@ pub enum Error {
     NoEntry(String),
     /// Something in the program that we cannot translate.
     #[error("{0}")]
-    Unsupported(String),
+    Unsupported(Diagnostic),
 }
 
 impl Default for Options {
@@ -105,6 +140,7 @@ impl Default for Options {
             spurious: false,
             overflow: false,
             is_rust: false,
+            volatile: Volatile::default(),
             real_std: false,
         }
     }

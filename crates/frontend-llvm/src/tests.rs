@@ -7,6 +7,7 @@
 
 use crate::llvm::{Module, Value, ValueKind};
 use crate::{Error, rust};
+use porf_verdict::Diagnostic;
 
 /// A test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,10 +53,8 @@ pub fn of(module: &Module) -> Result<Vec<Test>, Error> {
 }
 
 fn unknown(test: Value<'_>) -> Error {
-    Error::Unsupported(format!(
-        "a test descriptor of another layout than rustc 1.95 has is not supported: {}",
-        test.print()
-    ))
+    let message = "a test descriptor of another layout than rustc 1.95 has is not supported";
+    Error::Unsupported(Diagnostic::about("", message).help(test.print()))
 }
 
 fn describe(test: Value<'_>) -> Option<Test> {

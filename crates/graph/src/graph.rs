@@ -19,13 +19,13 @@ pub struct Event {
     pub label: Label,
     /// [`Loc::NONE`] unless it reads or writes.
     pub loc: Loc,
-    /// Of a read: the write it reads from, or [`Ev::NONE`].
+    /// For a read: the write it reads from, or [`Ev::NONE`].
     pub rf: Ev,
-    /// Of the write of a read-modify-write: its read.
+    /// For the write of a read-modify-write: its read.
     pub pair: Ev,
-    /// Of a write: the older read that was made to read from it when it came.
+    /// For a write: the older read that was made to read from it when it came.
     pub revisited: Ev,
-    /// Of a write: its place in co, from 1, or [`ExecutionGraph::UNPLACED`].
+    /// For a write: its place in co, from 1, or [`ExecutionGraph::UNPLACED`].
     pub co: u32,
     /// For the owner of the graph.
     pub tag: u32,
@@ -44,6 +44,8 @@ pub struct Thread {
     pub creator: Ev,
     /// For the owner of the graph: what the thread is like before its first event.
     pub tag: u32,
+    /// For the owner of the graph: an earlier thread that is interchangeable with it.
+    pub twin: Option<ThreadId>,
     /// The tag of its newest event, or `tag` if there is none.
     pub(crate) now: u32,
 }
@@ -69,6 +71,8 @@ pub struct ExecutionGraph {
     pub(crate) clocks: Vec<u32>,
     pub(crate) kinds: usize,
     pub(crate) stride: usize,
+    /// The clock that tells what an event cannot be without.
+    pub(crate) needed: usize,
 }
 
 impl Ev {
@@ -99,6 +103,10 @@ impl Loc {
 }
 
 impl Thread {
+    pub(crate) fn new(creator: Ev, tag: u32) -> Thread {
+        Thread { events: Vec::new(), creator, tag, twin: None, now: tag }
+    }
+
     /// Positions of its events, by index; [`Ev::NONE`] is a hole.
     pub fn events(&self) -> &[Ev] {
         &self.events
@@ -137,6 +145,7 @@ impl ExecutionGraph {
             clocks: Vec::new(),
             kinds,
             stride: 4,
+            needed: Self::PORF,
         };
         graph.events.push(Event {
             id: EventId::INIT,
@@ -154,18 +163,41 @@ impl ExecutionGraph {
         graph
     }
 
+    /// About how many bytes its events take.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.events.len() * (size_of::<Event>() + self.kinds * self.stride * size_of::<u32>())
+    }
+
+    /// The same with one more clock, for what an event [needs](Self::needs) beyond its porf prefix.
+    pub fn with_needs(kinds: usize) -> ExecutionGraph {
+        ExecutionGraph { needed: kinds, ..ExecutionGraph::new(kinds + 1) }
+    }
+
+    /// Whether what events need is more than their porf prefixes.
+    #[inline]
+    pub fn has_needs(&self) -> bool {
+        self.needed != Self::PORF
+    }
+
     /// A thread; threads started later name their `creator`. Numbers may be skipped.
     pub fn add_thread(&mut self, thread: ThreadId, creator: Ev, tag: u32) {
         let at = thread.as_usize();
         while self.threads.len() <= at {
-            self.threads.push(Thread { events: Vec::new(), creator: Ev::NONE, tag: 0, now: 0 });
+            self.threads.push(Thread::new(Ev::NONE, 0));
         }
         self.threads[at].creator = creator;
         self.threads[at].tag = tag;
         self.threads[at].now = tag;
+        self.threads[at].twin = None;
         if self.threads.len() > self.stride {
             self.widen();
         }
+    }
+
+    /// Notes that an earlier thread is interchangeable with a thread.
+    pub fn set_twin(&mut self, thread: ThreadId, twin: Option<ThreadId>) {
+        self.threads[thread.as_usize()].twin = twin;
     }
 
     /// Makes `loc` stand for `location`.
@@ -221,7 +253,7 @@ impl ExecutionGraph {
         new
     }
 
-    /// Removes the newest event, with what hangs on it.
+    /// Removes the newest event, with what depends on it.
     #[inline]
     pub fn remove_last(&mut self) {
         let last = Ev(self.events.len() as u32 - 1);
@@ -450,6 +482,32 @@ impl ExecutionGraph {
     #[inline]
     pub fn in_prefix(&self, a: Ev, b: Ev) -> bool {
         self.clock_covers(Self::PORF, b, a)
+    }
+
+    /// Whether `b` needs `a`: `a` is in its porf prefix, or below its clock of needs if there is one
+    /// ([`with_needs`](Self::with_needs)).
+    #[inline]
+    pub fn needs(&self, b: Ev, a: Ev) -> bool {
+        self.clock_covers(self.needed, b, a)
+    }
+
+    /// Computes what an event needs from what its predecessors need; `also` is another one of them, if any.
+    pub fn update_needs(&mut self, event: Ev, also: Ev) {
+        let kind = self.needed;
+        let before = self.po_pred(event);
+        self.copy_clock(kind, event, kind, before);
+        let Event { id, rf, label, .. } = self.events[event.as_usize()];
+        let slot = self.slot(kind, event);
+        self.clocks[slot + id.thread.as_usize()] = id.index + 1;
+        let joined = match label {
+            Label::Join { child } => self.thread_end(child).unwrap_or(Ev::NONE),
+            _ => Ev::NONE,
+        };
+        for before in [rf, joined, also] {
+            if before.is_some() && before != Ev::INIT {
+                self.join_clock(kind, event, kind, before);
+            }
+        }
     }
 
     /// Whether `a` is below the clock `kind` of `b` (or is `b`).

@@ -22,14 +22,14 @@ pub trait Linked {
     /// The events of the same thread that an event needs, in no order.
     fn needs(&self, event: Ev) -> impl Iterator<Item = Need> + '_;
 
-    /// Of a read: whether its ordering, and whether a write follows it, depends on the value that it reads
+    /// For a read: whether its ordering, and whether a write follows it, depends on the value that it reads
     /// (a compare-and-swap).
     fn is_conditional(&self, event: Ev) -> bool;
 }
 
 /// A graph that remembers what a model found out about an event.
 pub trait Memo: Linked {
-    /// What was found about an event, or is found now. It must hang on nothing but the event, its thread up
+    /// What was found about an event, or is found now. It must depend on nothing but the event, its thread up
     /// to it, and `variant`, which is 0 or 1.
     fn memo(&self, event: Ev, variant: usize, find: impl FnOnce() -> Words) -> &[u64];
 }

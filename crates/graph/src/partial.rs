@@ -23,7 +23,7 @@ pub struct Partial {
     settled: Vec<u32>,
 }
 
-/// What an event hangs on, beside its source.
+/// What an event depends on, beside its source.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     /// Events of the same thread, in no order.
@@ -32,7 +32,7 @@ pub struct Links {
     pub site: u64,
     /// For the owner: the state of the thread that wanted the event.
     pub before: u32,
-    /// Of a read: whether its ordering, and whether a write follows it, depends on the value that it reads
+    /// For a read: whether its ordering, and whether a write follows it, depends on the value that it reads
     /// (a compare-and-swap).
     pub conditional: bool,
 }
@@ -58,7 +58,7 @@ impl Partial {
         self.settled[thread.as_usize()] = 0;
     }
 
-    /// What an event hangs on.
+    /// What an event depends on.
     #[inline]
     pub fn links(&self, event: Ev) -> &Links {
         &self.links[event.as_usize()]
@@ -124,7 +124,7 @@ impl Partial {
         new
     }
 
-    /// Removes the newest event, with what hangs on it; the thread is settled up to where it stood.
+    /// Removes the newest event, with what depends on it; the thread is settled up to where it stood.
     pub fn remove_last(&mut self) {
         let last = self.graph.newest();
         let EventId { thread, index } = self.graph.events[last.as_usize()].id;

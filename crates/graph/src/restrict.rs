@@ -93,12 +93,13 @@ impl ExecutionGraph {
     }
 
     /// [`restrict_into`](Self::restrict_into) for the case that matters: keeps what is no newer than
-    /// `read`, the porf prefix of `write`, the newest event, and `write`. `read` loses its source.
+    /// `read`, what `write`, the newest event, needs, and `write`. `read` loses its source.
     ///
     /// No kept read but `read` may have a source that is not kept.
     pub fn revisit_into(&self, read: Ev, write: Ev, out: &mut ExecutionGraph, map: &mut Vec<Ev>) {
         let block = read.as_usize() + 1;
         out.kinds = self.kinds;
+        out.needed = self.needed;
         out.stride = self.stride;
         out.events.clear();
         out.events.extend_from_slice(&self.events[..block]);
@@ -124,7 +125,7 @@ impl ExecutionGraph {
         out.events[read.as_usize()].rf = Ev::NONE;
         for old in (block as u32..self.events.len() as u32).map(Ev) {
             let mut event = self.events[old.as_usize()];
-            if old != write && !self.in_prefix(old, write) {
+            if old != write && !self.needs(write, old) {
                 map.push(Ev::NONE);
                 if event.label.is_plain() {
                     out.locations[event.loc.as_usize()].plain -= 1;
@@ -186,13 +187,14 @@ impl ExecutionGraph {
         out.threads.truncate(self.threads.len());
         for (at, from) in self.threads.iter().enumerate() {
             if at == out.threads.len() {
-                out.threads.push(Thread { events: Vec::new(), creator: Ev::NONE, tag: 0, now: 0 });
+                out.threads.push(Thread::new(Ev::NONE, 0));
             }
             let to = &mut out.threads[at];
             let kept = from.events.iter().rposition(|&ev| ev <= last).map_or(0, |at| at + 1);
             to.events.clear();
             to.events.extend_from_slice(&from.events[..kept]);
             to.tag = from.tag;
+            to.twin = from.twin;
             to.creator = if from.creator.is_some() && from.creator > last { Ev::NONE } else { from.creator };
             to.now = match to.events.last() {
                 Some(last) => self.events[last.as_usize()].tag,
@@ -216,6 +218,7 @@ impl ExecutionGraph {
     /// Makes this the empty graph with the threads that run from the start, and the locations, of `like`.
     pub(crate) fn clear_for(&mut self, like: &ExecutionGraph) {
         self.kinds = like.kinds;
+        self.needed = like.needed;
         self.stride = like.stride;
         self.events.truncate(1);
         self.clocks.clear();
@@ -228,11 +231,10 @@ impl ExecutionGraph {
                     thread.events.clear();
                     thread.creator = creator;
                     thread.tag = from.tag;
+                    thread.twin = from.twin;
                     thread.now = from.tag;
                 }
-                None => {
-                    self.threads.push(Thread { events: Vec::new(), creator, tag: from.tag, now: from.tag })
-                }
+                None => self.threads.push(Thread { twin: from.twin, ..Thread::new(creator, from.tag) }),
             }
         }
         for (at, from) in like.locations.iter().enumerate() {

@@ -24,7 +24,7 @@ pub struct Alone {
 pub enum End {
     /// The thread returned.
     Finished,
-    /// The thread would wait for ever.
+    /// The thread would wait forever.
     Blocked(BlockReason),
     /// The program did something wrong.
     Fault(Fault),

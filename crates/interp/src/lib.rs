@@ -20,6 +20,7 @@ mod alone;
 mod fault;
 mod format;
 mod frames;
+mod like;
 mod private;
 mod request;
 mod run;

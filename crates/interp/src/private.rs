@@ -93,6 +93,20 @@ impl Private {
         }
     }
 
+    /// Whether two threads find the same in their memory.
+    pub fn is_like(&self, other: &Private) -> bool {
+        self.held == other.held
+            && self.objects == other.objects
+            && self.objects.iter().filter(|object| !object.over).all(|object| {
+                let (start, end) = (object.start as usize, (object.start + object.size) as usize);
+                (start / PAGE..end.div_ceil(PAGE)).all(|number| {
+                    let bytes = start.max(number * PAGE)..end.min((number + 1) * PAGE);
+                    Arc::ptr_eq(&self.pages[number], &other.pages[number])
+                        || bytes.into_iter().all(|at| self.byte(at) == other.byte(at))
+                })
+            })
+    }
+
     /// A fingerprint of the contents.
     pub fn sum(&self) -> u64 {
         self.sum

@@ -438,8 +438,7 @@ impl<'p> Interpreter<'p> {
         !state.frames.is_empty() && matches!(self.current(state), Instr::StoreExclusive { .. })
     }
 
-    /// Whether all that comes later hangs on the answer to the present event: a choice, or a lock that
-    /// may be taken.
+    /// Whether everything later depends on the answer to this event: a choice, or a lock that may be taken.
     fn decides_path(&self, state: &ThreadState) -> bool {
         match self.current(state) {
             Instr::Nondet { .. } => true,
@@ -660,7 +659,8 @@ impl<'p> Interpreter<'p> {
         let frame = *state.frame();
         if target <= frame.pc && (self.unroll.is_some() || self.track) {
             let count = state.count_loop(frame.function, target);
-            if self.unroll.is_some_and(|unroll| count > unroll) {
+            let counted = || self.program.function(frame.function).counted.binary_search(&target).is_ok();
+            if self.unroll.is_some_and(|unroll| count > unroll) && !counted() {
                 return Some(Step::Blocked(BlockReason::Bound));
             }
             // The loop might not have ended.

@@ -43,7 +43,7 @@ pub(crate) struct Sources {
     pub condition: Option<(Operand, u32)>,
     /// The same where the comparison is a branch.
     pub branch: Option<(Operand, u32)>,
-    /// What the kind of the event hangs on, beside the value that it reads.
+    /// What the kind of the event depends on, beside the value that it reads.
     pub identity: Option<Operand>,
 }
 

@@ -1,6 +1,6 @@
 //! Which reads each register was computed from.
 //!
-//! A state of a thread is copied for every event: nearly all registers hang on some of the first 64 events
+//! A state of a thread is copied for every event: nearly all registers depend on some of the first 64 events
 //! and nothing else, so that one word tells it, and to copy them is to copy memory.
 
 use crate::words::Words;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tainted {
     plain: Words,
-    /// Of registers that hang on more, in place of the above.
+    /// Of registers that depend on more, in place of the above.
     others: BTreeMap<usize, DepSet>,
 }
 

@@ -16,6 +16,7 @@ pub struct FunctionBuilder {
 pub struct Label(Target);
 
 impl FunctionBuilder {
+    /// A function without parameters, registers or code so far.
     pub fn new(name: &str) -> FunctionBuilder {
         FunctionBuilder {
             function: Function { name: name.to_string(), ..Function::default() },
@@ -46,6 +47,11 @@ impl FunctionBuilder {
     /// The file that the function comes from, as an index into the program's list.
     pub fn file(&mut self, file: u32) {
         self.function.file = file;
+    }
+
+    /// A loop begins here that runs a constant number of times.
+    pub fn counted_loop(&mut self) {
+        self.function.counted.push(self.function.code.len() as Target);
     }
 
     /// Values by number: jumps to `default` where no case matches.
@@ -90,6 +96,7 @@ impl FunctionBuilder {
         first
     }
 
+    /// Appends an instruction that comes from the present place in the source.
     pub fn push(&mut self, instr: Instr) {
         self.function.code.push(instr);
         self.function.spans.push(self.span);
@@ -111,6 +118,7 @@ impl FunctionBuilder {
         self.function.locals.push(address);
     }
 
+    /// A new label, to be bound once.
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() as Target - 1)
@@ -123,10 +131,12 @@ impl FunctionBuilder {
         assert_eq!(previous, None, "a label is bound once");
     }
 
+    /// Continues at the label.
     pub fn jump(&mut self, label: Label) {
         self.push(Instr::Jump { target: label.0 });
     }
 
+    /// Continues at `then` if `cond` is not 0, and at `otherwise` if it is.
     pub fn branch(&mut self, cond: impl Into<crate::Operand>, then: Label, otherwise: Label) {
         self.push(Instr::Branch { cond: cond.into(), then: then.0, otherwise: otherwise.0 });
     }

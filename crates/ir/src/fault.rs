@@ -1,12 +1,15 @@
 //! What a thread can do wrong by itself.
 
+/// The sorts of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultKind {
+    /// An assertion does not hold.
     Assertion,
     /// `abort()`, and traps that the compiler put there.
     Abort,
     /// A panic that nobody catches.
     Panic,
+    /// A division or remainder by 0.
     DivisionByZero,
     /// Arithmetic that C leaves undefined: shifts past the width, quotients without a place.
     Arithmetic,
@@ -14,14 +17,19 @@ pub enum FaultKind {
     Lock,
     /// An access through something that is no pointer.
     BadAddress,
+    /// An access through null, or through null and a small offset.
     NullPointer,
+    /// An access that leaves the object its pointer belongs to.
     OutOfBounds,
+    /// An access to an object that has ended.
     UseAfterFree,
+    /// A read of memory that nothing was written to.
     Uninitialised,
     /// Freeing what was not allocated, or twice.
     BadFree,
     /// A call through something that is no function, or of another type.
     BadCall,
+    /// More calls inside each other than we follow.
     StackOverflow,
     /// A loop that does nothing visible and does not end.
     SilentLoop,

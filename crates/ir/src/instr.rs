@@ -10,7 +10,9 @@ pub struct Reg(pub u32);
 /// What an instruction takes: a register or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
+    /// The value that the register holds.
     Reg(Reg),
+    /// A constant; narrower ones are zero-extended.
     Const(Value),
 }
 
@@ -21,6 +23,8 @@ pub type Target = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Width(pub u8);
 
+/// Arithmetic on two integers. `U` is unsigned, `S` signed; `LShr` fills with zeroes, `AShr` with the sign.
+#[allow(missing_docs, reason = "the names are those of LLVM's instructions")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinOp {
     Add,
@@ -38,6 +42,8 @@ pub enum BinOp {
     AShr,
 }
 
+/// A comparison of two integers. `U` is unsigned, `S` signed; `t` is less, `e` is less or equal.
+#[allow(missing_docs, reason = "the names are those of LLVM's comparisons")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CmpOp {
     Eq,
@@ -49,6 +55,7 @@ pub enum CmpOp {
 }
 
 /// How a read-modify-write computes the new value from the old one and its operand.
+#[allow(missing_docs, reason = "the names are those of LLVM's atomicrmw")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RmwOp {
     Exchange,
@@ -67,52 +74,24 @@ pub enum RmwOp {
 }
 
 /// One step of a thread. Fields named `dst` are written, all other registers are read.
+#[allow(missing_docs, reason = "each variant says what it does with its operands")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instr {
-    Move {
-        dst: Reg,
-        src: Operand,
-    },
-    Bin {
-        dst: Reg,
-        op: BinOp,
-        width: Width,
-        a: Operand,
-        b: Operand,
-    },
-    Cmp {
-        dst: Reg,
-        op: CmpOp,
-        width: Width,
-        a: Operand,
-        b: Operand,
-    },
+    /// Copies a value.
+    Move { dst: Reg, src: Operand },
+    /// Arithmetic on two integers.
+    Bin { dst: Reg, op: BinOp, width: Width, a: Operand, b: Operand },
+    /// `dst` := 1 if the comparison holds, else 0.
+    Cmp { dst: Reg, op: CmpOp, width: Width, a: Operand, b: Operand },
     /// Sign-extends the low `from` bits to 64.
-    SignExtend {
-        dst: Reg,
-        from: Width,
-        src: Operand,
-    },
+    SignExtend { dst: Reg, from: Width, src: Operand },
     /// `cond != 0 ? a : b`; depends on all three.
-    Select {
-        dst: Reg,
-        cond: Operand,
-        a: Operand,
-        b: Operand,
-    },
+    Select { dst: Reg, cond: Operand, a: Operand, b: Operand },
 
-    Load {
-        dst: Reg,
-        address: Operand,
-        size: u8,
-        mode: ReadMode,
-    },
-    Store {
-        address: Operand,
-        value: Operand,
-        size: u8,
-        mode: WriteMode,
-    },
+    /// Reads `size` bytes of shared memory.
+    Load { dst: Reg, address: Operand, size: u8, mode: ReadMode },
+    /// Writes `size` bytes of shared memory.
+    Store { address: Operand, value: Operand, size: u8, mode: WriteMode },
     /// Always writes.
     Rmw {
         dst: Reg,
@@ -149,12 +128,8 @@ pub enum Instr {
         write: WriteMode,
         kind: RmwKind,
     },
-    LoadExclusive {
-        dst: Reg,
-        address: Operand,
-        size: u8,
-        mode: ReadMode,
-    },
+    /// A load-linked: see [`Instr::StoreExclusive`].
+    LoadExclusive { dst: Reg, address: Operand, size: u8, mode: ReadMode },
     /// Succeeds (writes, `status` := `success`) or fails (no event, `status` := `failure`), freely,
     /// but only succeeds where the last exclusive load of the thread is of the same cell and no
     /// exclusive store came between.
@@ -167,260 +142,138 @@ pub enum Instr {
         size: u8,
         mode: WriteMode,
     },
-    Fence {
-        mode: FenceMode,
-    },
+    /// Orders the thread's accesses before and after it.
+    Fence { mode: FenceMode },
     /// A fence about an object in memory (SRCU).
-    FenceAt {
-        mode: FenceMode,
-        address: Operand,
-    },
+    FenceAt { mode: FenceMode, address: Operand },
 
-    Jump {
-        target: Target,
-    },
+    /// Goes on at `target`.
+    Jump { target: Target },
     /// Goes to `then` if `cond` is not 0. Events after it depend on `cond` by control.
-    Branch {
-        cond: Operand,
-        then: Target,
-        otherwise: Target,
-    },
+    Branch { cond: Operand, then: Target, otherwise: Target },
     /// From here on, control dependencies that arose since the matching point `depth` are over:
     /// dialects in which the end of an `if` ends its influence emit this at the join.
     /// See [`Instr::CtrlMark`].
-    CtrlRestore {
-        slot: u32,
-    },
+    CtrlRestore { slot: u32 },
     /// Remembers the present control dependencies in `slot`.
-    CtrlMark {
-        slot: u32,
-    },
+    CtrlMark { slot: u32 },
     /// A condition begins here, right before its branch, and ends at the `IfEnd` with the same slot or with
     /// the function: see [`Program::mark_ifs`](crate::Program::mark_ifs).
-    IfBegin {
-        slot: u32,
-        cond: Operand,
-    },
-    IfEnd {
-        slot: u32,
-    },
-    Call {
-        function: FunctionId,
-        args: Box<[Operand]>,
-        dst: Option<Reg>,
-    },
-    Return {
-        value: Option<Operand>,
-    },
+    IfBegin { slot: u32, cond: Operand },
+    /// The condition with this slot ends: see [`Instr::IfBegin`].
+    IfEnd { slot: u32 },
+    /// Runs a function; what it returns goes to `dst`.
+    Call { function: FunctionId, args: Box<[Operand]>, dst: Option<Reg> },
+    /// Ends the function, or the thread where nothing called it.
+    Return { value: Option<Operand> },
 
     /// The execution is of no interest unless `cond` is not 0.
-    Assume {
-        cond: Operand,
-    },
+    Assume { cond: Operand },
     /// The program is wrong unless `cond` is not 0.
-    Assert {
-        cond: Operand,
-        message: Box<str>,
-    },
+    Assert { cond: Operand, message: Box<str> },
     /// An arbitrary value below `options`.
-    Nondet {
-        dst: Reg,
-        options: u32,
-    },
+    Nondet { dst: Reg, options: u32 },
 
     /// Starts a thread that runs `function` on `arg`; its number goes to `dst`.
-    Create {
-        dst: Reg,
-        function: FunctionId,
-        arg: Operand,
-    },
-    Join {
-        thread: Operand,
-    },
+    Create { dst: Reg, function: FunctionId, arg: Operand },
+    /// Waits for a thread to end.
+    Join { thread: Operand },
     /// Waits for the lock cell at `address` to be 0, then sets it to 1, atomically, acquire.
-    Lock {
-        address: Operand,
-    },
+    Lock { address: Operand },
     /// As `Lock`, but gives 0 to `dst` and goes on where the lock is taken (1 where it was free).
-    TryLock {
-        dst: Reg,
-        address: Operand,
-    },
+    TryLock { dst: Reg, address: Operand },
     /// Release; the lock must be held.
-    Unlock {
-        address: Operand,
-    },
+    Unlock { address: Operand },
     /// `dst` := whether the lock is taken (LKMM's `spin_is_locked`).
-    IsLocked {
-        dst: Reg,
-        address: Operand,
-    },
+    IsLocked { dst: Reg, address: Operand },
 
     // What only C programs use.
     /// Floating point, conversions, bit operations.
-    Math {
-        dst: Reg,
-        op: MathOp,
-        a: Operand,
-        b: Operand,
-    },
+    Math { dst: Reg, op: MathOp, a: Operand, b: Operand },
     /// 128-bit arithmetic: `operands` are the low and high halves of both; a result that is not a
     /// comparison goes to `dst` and the register behind it.
-    Wide {
-        dst: Reg,
-        op: WideOp,
-        operands: Box<[Operand; 4]>,
-    },
-    Switch {
-        value: Operand,
-        cases: Box<[(Value, Target)]>,
-        default: Target,
-    },
+    Wide { dst: Reg, op: WideOp, operands: Box<[Operand; 4]> },
+    /// Goes on at the target of the case that equals `value`, or at `default`.
+    Switch { value: Operand, cases: Box<[(Value, Target)]>, default: Target },
     /// Calls the function that an address stands for.
-    CallPointer {
-        pointer: Operand,
-        args: Box<[Operand]>,
-        dst: Option<Reg>,
-    },
+    CallPointer { pointer: Operand, args: Box<[Operand]>, dst: Option<Reg> },
     /// Returns several values, to `dst` of the call and the registers behind it.
-    ReturnAll {
-        values: Box<[Operand]>,
-    },
+    ReturnAll { values: Box<[Operand]> },
     /// As `Create`, for the function that an address stands for.
-    CreatePointer {
-        dst: Reg,
-        function: Operand,
-        arg: Operand,
-    },
+    CreatePointer { dst: Reg, function: Operand, arg: Operand },
     /// Ends the thread, however deep in calls, and its variables that other threads can see
     /// ([`Function::locals`](crate::Function::locals)).
-    ExitThread {
-        value: Operand,
-    },
+    ExitThread { value: Operand },
     /// Ends the process: of what other threads would still do, nothing is owed.
     ExitProcess,
-    ThreadSelf {
-        dst: Reg,
-    },
+    /// `dst` := the number of this thread.
+    ThreadSelf { dst: Reg },
     /// The thread does not go on in this execution.
-    Block {
-        reason: BlockReason,
-    },
+    Block { reason: BlockReason },
     /// The program is wrong where it comes here.
-    Fail {
-        kind: FaultKind,
-        message: Box<str>,
-    },
+    Fail { kind: FaultKind, message: Box<str> },
     /// As `Fail`, in words of the program: `text` is the address of a private object with a number, how many
     /// bytes there are, and the bytes behind it.
-    FailWith {
-        kind: FaultKind,
-        text: Operand,
-    },
+    FailWith { kind: FaultKind, text: Operand },
     /// Ends calls up to the innermost one that an [`Instr::Pad`] follows, with their variables that other
     /// threads can see, and goes to the pad. Where no pad that catches follows any call, the program is
     /// wrong. `text` is what to say then, as in `FailWith`; 0 where unwinding only goes on.
-    Unwind {
-        exception: Operand,
-        text: Operand,
-    },
+    Unwind { exception: Operand, text: Operand },
     /// Does nothing. Where the call before it is unwound, the thread goes on at `to`, with the exception in a
     /// register and 0 in the one behind it. `catches` tells a handler from a cleanup, which unwinds further.
-    Pad {
-        to: Target,
-        exception: Reg,
-        catches: bool,
-    },
+    Pad { to: Target, exception: Reg, catches: bool },
     /// The head of a loop. An iteration without an effect that leaves the loop's variables as they
     /// were would be repeated until another thread writes: the thread waits for that instead
     /// (`BlockReason::Spin`). `effects`, `memory` and the second register of each pair remember the
     /// last visit: `effects` how many effects (low half) and events (high half) the thread has had; it
     /// is all ones where the loop is entered; `memory` what its private memory held.
-    LoopHead {
-        effects: Reg,
-        memory: Reg,
-        variables: Box<[(Reg, Reg)]>,
-    },
+    LoopHead { effects: Reg, memory: Reg, variables: Box<[(Reg, Reg)]> },
     /// Makes an object that other threads can see, with an event.
-    Alloc {
-        dst: Reg,
-        size: Operand,
-        align: u64,
-        kind: AllocKind,
-    },
+    Alloc { dst: Reg, size: Operand, align: u64, kind: AllocKind },
     /// Ends an object, with an event; freeing null does nothing.
-    Free {
-        address: Operand,
-        kind: AllocKind,
-    },
+    Free { address: Operand, kind: AllocKind },
     /// Makes an object that only this thread sees; it ends with the function.
-    Local {
-        dst: Reg,
-        size: Operand,
-    },
+    Local { dst: Reg, size: Operand },
     /// The address of this thread's instance of a thread-local variable.
-    ThreadLocalAddress {
-        dst: Reg,
-        index: u32,
-    },
+    ThreadLocalAddress { dst: Reg, index: u32 },
     /// Copies (as `memmove`) and goes to `done` if both ranges are private or constant; goes on
     /// otherwise, having done nothing.
-    TryCopy {
-        to: Operand,
-        from: Operand,
-        length: Operand,
-        done: Target,
-    },
+    TryCopy { to: Operand, from: Operand, length: Operand, done: Target },
     /// Fills and goes to `done` if the range is private; goes on otherwise, having done nothing.
-    TryFill {
-        to: Operand,
-        byte: Operand,
-        length: Operand,
-        done: Target,
-    },
+    TryFill { to: Operand, byte: Operand, length: Operand, done: Target },
     /// Marks a private object's contents as not initialised (a variable's scope begins).
-    Forget {
-        address: Operand,
-        length: Operand,
-    },
+    Forget { address: Operand, length: Operand },
     /// A private object must not be used from here on, until it is forgotten (a variable's scope ends).
-    Expire {
-        address: Operand,
-    },
+    Expire { address: Operand },
     /// Keeps the list of locks that this thread holds, to tell misuse.
-    Held {
-        op: HeldOp,
-        dst: Reg,
-        address: Operand,
-    },
+    Held { op: HeldOp, dst: Reg, address: Operand },
     /// `printf` to standard output: nothing, unless output is wanted. `args` is the address of the
     /// variable arguments, 8 bytes each.
-    Print {
-        dst: Reg,
-        format: Operand,
-        args: Operand,
-    },
+    Print { dst: Reg, format: Operand, args: Operand },
     /// `sprintf` into a new private object, zero-terminated: its address goes to `dst`, the length
     /// without the zero to the register behind it.
-    Format {
-        dst: Reg,
-        format: Operand,
-        args: Operand,
-    },
+    Format { dst: Reg, format: Operand, args: Operand },
 }
 
 /// What [`Instr::Held`] does; `dst` is how often the lock was held before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeldOp {
+    /// Only asks.
     Count,
+    /// The thread takes the lock once more.
     Acquire,
+    /// The thread gives the lock back once.
     Release,
 }
 
 impl Width {
+    /// Bytes.
     pub const W8: Width = Width(8);
+    /// C's `short` on all targets that we read.
     pub const W16: Width = Width(16);
+    /// C's `int` on all targets that we read.
     pub const W32: Width = Width(32);
+    /// Pointers, and everything that has no width of its own.
     pub const W64: Width = Width(64);
 
     /// The value with all but the low bits cleared.
@@ -481,6 +334,7 @@ impl BinOp {
 }
 
 impl CmpOp {
+    /// Whether the comparison holds.
     pub fn apply(self, width: Width, a: Value, b: Value) -> bool {
         let (a, b) = (width.truncate(a), width.truncate(b));
         match self {
@@ -495,6 +349,7 @@ impl CmpOp {
 }
 
 impl RmwOp {
+    /// The value to write.
     pub fn apply(self, width: Width, old: Value, operand: Value) -> Value {
         let (old, operand) = (width.truncate(old), width.truncate(operand));
         width.truncate(match self {

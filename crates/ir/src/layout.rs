@@ -13,9 +13,13 @@
 use crate::{FunctionId, Global, Program};
 use porf_event::{EventId, ThreadId, Value};
 
+/// Where an object begins in its slot, unless its alignment asks for more.
 pub const FIRST_OFFSET: u64 = 64;
+/// The most bytes that an allocated object may have.
 pub const MAX_OBJECT: u64 = (1 << SLOT_SHIFT) - 4096;
+/// The most threads that addresses can tell apart.
 pub const MAX_THREADS: u64 = 1 << (REGION_SHIFT - THREAD_SHIFT);
+/// The most objects that one thread may allocate.
 pub const MAX_SLOTS: u64 = 1 << (THREAD_SHIFT - SLOT_SHIFT);
 
 const SLOT_SHIFT: u32 = 22;
@@ -32,9 +36,11 @@ const FIRST_RESULT: u64 = 0x0800_0000;
 pub enum Region {
     /// No object: null, small numbers, and the globals of programs without a layout.
     Low,
+    /// Global variables.
     Global,
     /// Memory that is never written.
     Constant,
+    /// Functions: the address of each is a number, and there is nothing to read.
     Function,
     /// `malloc`: not initialised.
     Heap,
@@ -49,8 +55,11 @@ pub enum Region {
 /// Which kind of object an allocation makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AllocKind {
+    /// `malloc`: the contents are not initialised.
     Heap,
+    /// `calloc`: the contents are zeroes.
     Zeroed,
+    /// A local variable that other threads may see.
     Stack,
 }
 
@@ -61,6 +70,7 @@ pub struct Image {
     pub slots: Vec<u32>,
     /// Initial contents, by global.
     pub bytes: Vec<Box<[u8]>>,
+    /// Variables of which every thread has an instance of its own.
     pub thread_locals: Vec<ThreadLocal>,
     /// Global variables that only the first thread uses: its first private objects, in order.
     pub singles: Vec<Single>,
@@ -72,9 +82,12 @@ pub struct Image {
     pub files: Vec<String>,
 }
 
+/// A variable of which every thread has an instance of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadLocal {
+    /// As in the source.
     pub name: String,
+    /// What every instance holds at first.
     pub bytes: Box<[u8]>,
     /// Its address leaves the thread.
     pub shared: bool,
@@ -83,7 +96,9 @@ pub struct ThreadLocal {
 /// A global variable that only the first thread uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Single {
+    /// As in the source.
     pub name: String,
+    /// What it holds at first.
     pub bytes: Box<[u8]>,
 }
 
@@ -148,10 +163,12 @@ pub fn result_cell(thread: ThreadId) -> u64 {
     FIRST_RESULT + 8 * u64::from(thread.0)
 }
 
+/// The number that stands for a pointer to a function.
 pub fn function_address(function: FunctionId) -> u64 {
     (Region::Function as u64) << REGION_SHIFT | u64::from(function.0) << 4
 }
 
+/// The function that a pointer stands for, the inverse of [`function_address`].
 pub fn function_at(address: u64) -> Option<FunctionId> {
     let id = (address & ((1 << REGION_SHIFT) - 1)) >> 4;
     (Region::of(address) == Some(Region::Function) && address & 15 == 0).then_some(FunctionId(id as u32))
@@ -160,8 +177,11 @@ pub fn function_at(address: u64) -> Option<FunctionId> {
 /// Where the sizes of allocated objects are kept, in programs that ask for them: a cell for each
 /// thread and slot, whose number is bits [`OBJECT_SHIFT`] up of the address, under [`OBJECT_MASK`].
 pub const FIRST_SIZE: u64 = 1 << 40;
+/// The first address behind the cells of sizes.
 pub const SIZES_END: u64 = FIRST_SIZE + (8 << (REGION_SHIFT - SLOT_SHIFT));
+/// How far an address is shifted to give the number of its object.
 pub const OBJECT_SHIFT: u64 = SLOT_SHIFT as u64;
+/// The bits of a shifted address that number the object.
 pub const OBJECT_MASK: u64 = (1 << (REGION_SHIFT - SLOT_SHIFT)) - 1;
 
 /// The address of a global variable that only the first thread uses.

@@ -8,14 +8,17 @@
 //! What an instruction does is defined by `porf-interp`; what its events mean, by a memory model.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod builder;
 mod fault;
 mod instr;
 mod join;
 pub mod layout;
+mod live;
 mod mapping;
 mod math;
+mod ordering;
 mod program;
 mod split;
 mod text;
@@ -25,10 +28,12 @@ pub use builder::{FunctionBuilder, Label};
 pub use fault::FaultKind;
 pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width};
 pub use layout::{AllocKind, Image, Region, Single, ThreadLocal};
+pub use live::Liveness;
 pub use mapping::Unmapped;
 pub use math::{FloatOp, FloatOutcomes, IntOp, MathOp, Precision, WideOp};
+pub use ordering::{Change, MemoryOrder, Operation, Site};
 pub use porf_model::Machine;
 pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
 pub use split::Split;
-pub use text::{TextError, parse, print};
+pub use text::{parse, print};
 pub use validate::{Malformed, validate};

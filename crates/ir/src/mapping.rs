@@ -45,9 +45,13 @@ use std::fmt;
 /// Something in a program that no machine code stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmapped {
+    /// The construct, in words.
     pub what: String,
+    /// The machine that has no counterpart for it.
     pub machine: Machine,
+    /// The function that contains it.
     pub function: FunctionId,
+    /// Its place in the source.
     pub span: Span,
 }
 

@@ -9,26 +9,37 @@ use porf_event::Value;
 /// An operation on one or two registers; unary ones ignore the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MathOp {
+    /// Floating-point arithmetic.
     Float(FloatOp, Precision),
     /// Compares; the bits of the mask say for which outcomes it is true.
     Compare(FloatOutcomes, Precision),
+    /// To an unsigned integer, towards zero.
     ToUnsigned(Precision, Width),
+    /// To a signed integer, towards zero.
     ToSigned(Precision, Width),
+    /// From an unsigned integer.
     FromUnsigned(Width, Precision),
+    /// From a signed integer.
     FromSigned(Width, Precision),
     /// `float` to `double`.
     Extend,
     /// `double` to `float`.
     Narrow,
+    /// Bit operations, and arithmetic that tells an overflow or saturates.
     Integer(IntOp, Width),
 }
 
+/// The two formats of floating point that programs use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Precision {
+    /// C's `float`: 32 bits.
     Single,
+    /// C's `double`: 64 bits.
     Double,
 }
 
+/// What is computed in floating point.
+#[allow(missing_docs, reason = "the names are those of C's <math.h> and LLVM's instructions")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatOp {
     Add,
@@ -63,6 +74,8 @@ pub enum FloatOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FloatOutcomes(pub u8);
 
+/// Operations on integers of one width; `U` is unsigned, `S` signed, `Sat` saturates.
+#[allow(missing_docs, reason = "the names are those of LLVM's intrinsic functions")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IntOp {
     PopCount,
@@ -88,6 +101,7 @@ pub enum IntOp {
 }
 
 /// An operation on 128-bit integers. Shifts take the low half of their second operand.
+#[allow(missing_docs, reason = "the names are those of BinOp, CmpOp and MathOp")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WideOp {
     Add,
@@ -118,6 +132,7 @@ pub enum WideOp {
 }
 
 impl MathOp {
+    /// The result, in the low bits.
     pub fn apply(self, a: Value, b: Value) -> Value {
         match self {
             MathOp::Float(op, Precision::Single) => u64::from(

@@ -3,13 +3,19 @@
 use crate::layout::{self, Image, Region};
 use crate::{Instr, Split, Target};
 use porf_event::{Dialect, ThreadId, Value};
+use porf_verdict::SourceLocation;
 use serde::{Deserialize, Serialize};
 
+/// Everything that an engine runs: shared memory, code, and the threads that start it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
+    /// For people: the title of the test, or the file.
     pub name: String,
+    /// The language that it was written in.
     pub dialect: Dialect,
+    /// Named shared memory, in the order of addresses.
     pub globals: Vec<Global>,
+    /// The code; a [`FunctionId`] is an index into it.
     pub functions: Vec<Function>,
     /// The threads that run from the start, in order: `T0`, `T1`, …
     pub threads: Vec<ThreadEntry>,
@@ -22,31 +28,43 @@ pub struct Program {
 /// A named piece of shared memory at a fixed address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Global {
+    /// As in the source.
     pub name: String,
+    /// Where its first byte lies.
     pub address: u64,
+    /// In bytes.
     pub size: u64,
     /// Initial contents; bytes that no cell covers are 0.
     pub init: Vec<InitCell>,
 }
 
+/// The initial value of one cell of a global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitCell {
+    /// From the start of the global, in bytes.
     pub offset: u64,
+    /// In bytes: 1, 2, 4 or 8.
     pub size: u8,
+    /// What the cell holds before any thread runs.
     pub value: Value,
 }
 
+/// An index into [`Program::functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FunctionId(pub u32);
 
+/// Flat code over registers, with jumps by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
+    /// As in the source.
     pub name: String,
     /// The source file, by its place in [`Image::files`].
     pub file: u32,
     /// Arguments arrive in the registers `0..params`.
     pub params: u32,
+    /// How many registers it uses, parameters included.
     pub registers: u32,
+    /// Runs from index 0; [`Target`] is an index into it.
     pub code: Vec<Instr>,
     /// Where each instruction comes from; as long as `code`.
     pub spans: Vec<Span>,
@@ -58,11 +76,16 @@ pub struct Function {
     /// Loads that only move bytes to another place, in order: they may read what was never written, as
     /// the padding of a structure is.
     pub moves: Vec<Target>,
+    /// Heads of loops that run a constant number of times, in order: no bound cuts them off.
+    pub counted: Vec<Target>,
 }
 
+/// A thread that runs from the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadEntry {
+    /// For people: `P0`, or as in the source.
     pub name: String,
+    /// What it runs.
     pub function: FunctionId,
     /// Initial values of the registers `0..`, arguments first; the others are 0.
     pub registers: Vec<Value>,
@@ -71,8 +94,16 @@ pub struct ThreadEntry {
 /// A place in the source text; 0 means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
+    /// From 1.
     pub line: u32,
+    /// From 1, in characters.
     pub column: u32,
+}
+
+impl From<Span> for SourceLocation {
+    fn from(span: Span) -> SourceLocation {
+        SourceLocation { file: String::new(), line: span.line, column: span.column }
+    }
 }
 
 impl Program {
@@ -89,10 +120,12 @@ impl Program {
         address
     }
 
+    /// The function with an id of this program.
     pub fn function(&self, id: FunctionId) -> &Function {
         &self.functions[id.0 as usize]
     }
 
+    /// The global of that name.
     pub fn global(&self, name: &str) -> Option<&Global> {
         self.globals.iter().find(|global| global.name == name)
     }
@@ -172,6 +205,7 @@ impl Function {
         self.moves.binary_search(&at).is_ok()
     }
 
+    /// The register's name in the source, or `%` and its number.
     pub fn register_name(&self, reg: crate::Reg) -> String {
         match self.register_names.get(reg.0 as usize) {
             Some(name) if !name.is_empty() => name.clone(),

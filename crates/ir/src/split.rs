@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 /// An access to cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Split {
+    /// The function that contains the access.
     pub function: FunctionId,
+    /// The access, by its index in the code.
     pub at: Target,
     /// Bytes of a piece; divides the size of the access.
     pub piece: u8,
@@ -58,6 +60,9 @@ fn split_function(function: &mut Function, splits: &[Split]) {
                 .moves
                 .extend(made.filter(|at| matches!(function.code[*at as usize], Instr::Load { .. })));
         }
+    }
+    for head in &mut function.counted {
+        *head = moved[*head as usize];
     }
     for instr in &mut function.code {
         instr.map_targets(|target| moved[target as usize]);

@@ -11,6 +11,7 @@ use crate::{Function, Instr, Operand, Program, Reg, Width};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
+/// Whether the program is well-formed, as the head of this file defines it; the first fault otherwise.
 pub fn validate(program: &Program) -> Result<(), Malformed> {
     for function in &program.functions {
         check_function(program, function)?;

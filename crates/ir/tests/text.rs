@@ -75,5 +75,6 @@ fn errors_have_a_place() {
     fails("thread P0 {", "1:11: expected an expression");
     fails("thread P0 { r = spawn f(1) }", "1:23: there is no function f");
     fails("global x\nthread P0 { x.rlx = ä }", "2:21: ä has no value yet");
+    fails("global x\nthread P0 { assert 1 == 1, \"größer\"; r = z }", "2:42: z has no value yet");
     fails("thread P0 { r = \"x }", "1:17: this text has no end");
 }

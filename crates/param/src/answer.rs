@@ -74,7 +74,7 @@ impl Default for Request<'_> {
 }
 
 /// The verdict with its evidence.
-pub struct Answer {
+pub struct ProofAnswer {
     /// What was found.
     pub verdict: Verdict,
     /// The memory that the answer is about: sequential consistency if nothing is weak.
@@ -110,7 +110,7 @@ const FEW: Limits = Limits { states: 20_000, buffer: 3, initial: 5_000, stop_at_
 const MANY: Limits = Limits { states: 100_000, buffer: 4, initial: 20_000, stop_at_unsafe: true };
 
 /// Is the system safe for every number of processes? Errors are in its text.
-pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic> {
+pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagnostic> {
     // Errors of the text come before any verdict.
     let compiled = crate::prove::compile::compile(system, request.memory, Order::Coherence)?;
     // Whether the memory leaves a choice of the order.
@@ -119,7 +119,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<Answer, Diagnostic
     let start = cpu_time();
     let clock = Work::new(u64::MAX, time, request.interrupt);
     let go_on = || clock.look();
-    let mut answer = Answer {
+    let mut answer = ProofAnswer {
         verdict: Verdict::Inconclusive(Limit::Other("nothing was tried".into())),
         memory: compiled.memory,
         warnings: warning::of_text(system, request.memory),
@@ -213,7 +213,12 @@ struct Found<'a> {
 
 impl Found<'_> {
     /// Runs all searches in turns. Returns the limits that ended them.
-    fn run(&mut self, plan: &Plan<'_>, max_work: u64, answer: &mut Answer) -> Result<Vec<Limit>, Diagnostic> {
+    fn run(
+        &mut self,
+        plan: &Plan<'_>,
+        max_work: u64,
+        answer: &mut ProofAnswer,
+    ) -> Result<Vec<Limit>, Diagnostic> {
         let shares: Vec<(u64, u64)> = plan.iter().map(|(_, begins, share)| (*begins, *share)).collect();
         let turns = Turns::new(&shares, max_work);
         let system = self.system;
@@ -300,7 +305,7 @@ fn fewer(system: &System, memory: Memory, found: (Trace, usize), go_on: &dyn Fn(
 fn reason(
     system: &System,
     request: &Request<'_>,
-    answer: &Answer,
+    answer: &ProofAnswer,
     spurious: Option<&AbstractTrace>,
     limits: Vec<Limit>,
 ) -> Limit {
@@ -352,7 +357,7 @@ fn has_universal(formula: &Formula, holds: bool) -> bool {
     }
 }
 
-impl Answer {
+impl ProofAnswer {
     fn violated(&mut self, system: &System, found: (Trace, usize)) {
         let name = system.unsafes[found.1].name.clone().map_or(String::new(), |name| format!(" `{name}`"));
         let plural = |count: usize, one: &str, many: &str| match count {

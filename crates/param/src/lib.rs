@@ -5,6 +5,7 @@
 //! finite instance), two engines that share nothing but the system and hold each other honest.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod answer;
 pub mod certificate;
@@ -15,7 +16,7 @@ pub mod system;
 pub mod typing;
 mod warning;
 
-pub use answer::{Answer, Approximation, Request, prove};
+pub use answer::{Approximation, ProofAnswer, Request, prove};
 use syntax::Diagnostic;
 pub use warning::Warning;
 
@@ -31,8 +32,10 @@ pub enum Memory {
 }
 
 impl Memory {
+    /// Every memory, the strongest first.
     pub const ALL: [Memory; 3] = [Memory::Sc, Memory::Tso, Memory::Pso];
 
+    /// The word used on the command line, in text and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Memory::Sc => "sc",

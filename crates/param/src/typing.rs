@@ -4,6 +4,7 @@
 //! thread-local plain arrays) are collected in [`System::weak_errors`] and matter when such a model is chosen:
 //! the prover's order of steps is only free where processes share nothing but weak memory.
 
+use crate::syntax::span::error_at;
 use crate::syntax::{
     self, Comparison, Diagnostic, ExprKind, Ident, Item, ProcRef, Quantifier, Span, SymbolKind, TermKind,
 };
@@ -15,6 +16,7 @@ const MAX_CONSTRUCTORS: usize = 64;
 const MAX_SLOTS: usize = 16;
 const MAX_PREDICATE_DEPTH: usize = 32;
 
+/// The system that a text stands for; the first mistake otherwise.
 pub fn check(program: &syntax::Program) -> Result<System, Diagnostic> {
     let mut checker = Checker::new(program)?;
     let mut init = None;
@@ -23,7 +25,7 @@ pub fn check(program: &syntax::Program) -> Result<System, Diagnostic> {
         match item {
             Item::Init(set) => {
                 if init.is_some() {
-                    return Err(Diagnostic::new(set.span, "a second `init`")
+                    return Err(error_at(set.span, "a second `init`")
                         .help("join them with `&&`; a system has exactly one"));
                 }
                 init = Some(checker.state_set(set, Place::Init)?);
@@ -36,11 +38,11 @@ pub fn check(program: &syntax::Program) -> Result<System, Diagnostic> {
     }
     let end = program.items.last().map_or(Span::default(), item_span);
     system.init = init.ok_or_else(|| {
-        Diagnostic::new(end, "the system has no `init`")
+        error_at(end, "the system has no `init`")
             .help("add `init (p) { … }`, which holds for every process p")
     })?;
     if system.unsafes.is_empty() {
-        return Err(Diagnostic::new(end, "the system has no `unsafe`")
+        return Err(error_at(end, "the system has no `unsafe`")
             .help("add `unsafe (p q) { … }`, the states that must never be reached"));
     }
     system.weak_errors = checker.weak_errors;
@@ -121,10 +123,10 @@ impl<'a> Checker<'a> {
         for item in &program.items {
             if let Item::Predicate(set) = item {
                 let Some(name) = &set.name else {
-                    return Err(Diagnostic::new(set.span, "a predicate needs a name"));
+                    return Err(error_at(set.span, "a predicate needs a name"));
                 };
                 if checker.predicates.insert(name.name.clone(), set).is_some() {
-                    return Err(Diagnostic::new(
+                    return Err(error_at(
                         name.span,
                         format!("the predicate `{}` is declared twice", name.name),
                     ));
@@ -158,20 +160,17 @@ impl<'a> Checker<'a> {
 
     fn type_decl(&mut self, decl: &syntax::TypeDecl) -> Checked<()> {
         if self.type_ids.contains_key(&decl.name.name) {
-            return Err(Diagnostic::new(
-                decl.name.span,
-                format!("the type `{}` is declared twice", decl.name.name),
-            ));
+            return Err(error_at(decl.name.span, format!("the type `{}` is declared twice", decl.name.name)));
         }
         if decl.constructors.len() > MAX_CONSTRUCTORS {
-            return Err(Diagnostic::new(decl.name.span, "an enumeration has at most 64 constructors"));
+            return Err(error_at(decl.name.span, "an enumeration has at most 64 constructors"));
         }
         let names: Vec<String> = decl.constructors.iter().map(|c| c.name.clone()).collect();
         let kind = if names.is_empty() { TypeKind::Abstract } else { TypeKind::Enum(names) };
         let ty = self.add_type(&decl.name.name, kind);
         for (i, constructor) in decl.constructors.iter().enumerate() {
             if self.constructors.insert(constructor.name.clone(), (ty, i as u8)).is_some() {
-                return Err(Diagnostic::new(
+                return Err(error_at(
                     constructor.span,
                     format!("the constructor `{}` is declared twice", constructor.name),
                 ));
@@ -183,16 +182,13 @@ impl<'a> Checker<'a> {
     fn symbol_decl(&mut self, decl: &syntax::SymbolDecl) -> Checked<()> {
         let name = &decl.name.name;
         if self.symbol_ids.contains_key(name) || self.constructors.contains_key(name) {
-            return Err(Diagnostic::new(decl.name.span, format!("`{name}` is declared twice")));
+            return Err(error_at(decl.name.span, format!("`{name}` is declared twice")));
         }
         if let Some(dim) = decl.dims.iter().find(|dim| dim.name != "proc") {
-            return Err(Diagnostic::new(
-                dim.span,
-                format!("arrays are indexed by `proc`, not by `{}`", dim.name),
-            ));
+            return Err(error_at(dim.span, format!("arrays are indexed by `proc`, not by `{}`", dim.name)));
         }
         if decl.dims.len() > MAX_DIMS {
-            return Err(Diagnostic::new(decl.name.span, "an array has at most three indices"));
+            return Err(error_at(decl.name.span, "an array has at most three indices"));
         }
         let ty = self.type_id(&decl.ty)?;
         self.symbol_ids.insert(name.clone(), self.symbols.len());
@@ -208,7 +204,7 @@ impl<'a> Checker<'a> {
 
     fn type_id(&self, ident: &Ident) -> Checked<TypeId> {
         self.type_ids.get(&ident.name).copied().ok_or_else(|| {
-            Diagnostic::new(ident.span, format!("unknown type `{}`", ident.name))
+            error_at(ident.span, format!("unknown type `{}`", ident.name))
                 .help("the built-in types are proc, int, real and bool")
         })
     }
@@ -217,15 +213,12 @@ impl<'a> Checker<'a> {
         let mut names = Vec::new();
         for (i, param) in params.iter().enumerate() {
             if names.iter().any(|(name, _)| *name == param.name) {
-                return Err(Diagnostic::new(
-                    param.span,
-                    format!("the process `{}` is bound twice", param.name),
-                ));
+                return Err(error_at(param.span, format!("the process `{}` is bound twice", param.name)));
             }
             names.push((param.name.clone(), Proc::Slot(i as u8)));
         }
         if params.len() > MAX_SLOTS / 2 {
-            return Err(Diagnostic::new(params[0].span, "too many process parameters")
+            return Err(error_at(params[0].span, "too many process parameters")
                 .help(format!("at most {} are supported", MAX_SLOTS / 2)));
         }
         Ok(Scope { place, next_slot: params.len(), names, acting: None, depth: 0, fence: false })
@@ -247,11 +240,8 @@ impl<'a> Checker<'a> {
         scope.acting = transition.acting.map(|i| Proc::Slot(i as u8));
         if transition.acting.is_none() {
             self.weak_errors.push(
-                Diagnostic::new(
-                    transition.name.span,
-                    format!("no process acts in `{}`", transition.name.name),
-                )
-                .help("put the acting process in brackets, as in `transition t ([p] q)`"),
+                error_at(transition.name.span, format!("no process acts in `{}`", transition.name.name))
+                    .help("put the acting process in brackets, as in `transition t ([p] q)`"),
             );
         }
         let guard = match &transition.guard {
@@ -263,7 +253,7 @@ impl<'a> Checker<'a> {
         for update in &transition.updates {
             let update_ = self.update(update, &mut scope)?;
             if updates.iter().any(|other| other.symbol == update_.symbol) {
-                return Err(Diagnostic::new(
+                return Err(error_at(
                     update.span,
                     format!("`{}` is updated twice in one transition", update.target.name),
                 )
@@ -311,7 +301,7 @@ impl<'a> Checker<'a> {
         let symbol = self.symbol(&update.target)?;
         let Symbol { ty, dims, weak, constant, .. } = self.symbols[symbol];
         if constant {
-            return Err(Diagnostic::new(
+            return Err(error_at(
                 update.target.span,
                 format!("the constant `{}` is updated", update.target.name),
             ));
@@ -325,7 +315,7 @@ impl<'a> Checker<'a> {
             indices.push(match index {
                 ProcRef::Var(ident) if !scope.names.iter().any(|(name, _)| *name == ident.name) => {
                     if !matches!(update.value, syntax::UpdateValue::Case(_)) {
-                        return Err(Diagnostic::new(ident.span, format!("unknown process `{}`", ident.name))
+                        return Err(error_at(ident.span, format!("unknown process `{}`", ident.name))
                             .help("an index that is no parameter is bound by a `case` update"));
                     }
                     let slot = scope.bind(ident)?;
@@ -347,7 +337,7 @@ impl<'a> Checker<'a> {
                         None => Formula::True,
                     };
                     if has_quantifier(&condition) {
-                        return Err(Diagnostic::new(update.span, "a case condition has no quantifiers")
+                        return Err(error_at(update.span, "a case condition has no quantifiers")
                             .help("move the quantifier to the guard, with one transition per case"));
                     }
                     cases.push((condition, self.typed_term(&switch.value, ty, scope)?));
@@ -367,7 +357,7 @@ impl<'a> Checker<'a> {
 
     fn symbol(&self, ident: &Ident) -> Checked<usize> {
         self.symbol_ids.get(&ident.name).copied().ok_or_else(|| {
-            Diagnostic::new(ident.span, format!("unknown variable or array `{}`", ident.name))
+            error_at(ident.span, format!("unknown variable or array `{}`", ident.name))
                 .help("declare it with var, array, weak var, weak array or const")
         })
     }
@@ -377,7 +367,7 @@ impl<'a> Checker<'a> {
             ProcRef::Var(ident) => {
                 scope.names.iter().rev().find(|(name, _)| *name == ident.name).map(|(_, p)| *p).ok_or_else(
                     || {
-                        Diagnostic::new(ident.span, format!("unknown process `{}`", ident.name))
+                        error_at(ident.span, format!("unknown process `{}`", ident.name))
                             .help("processes are parameters or bound by a quantifier")
                     },
                 )
@@ -387,9 +377,9 @@ impl<'a> Checker<'a> {
                     self.named = true;
                     Ok(Proc::Const(*n as u8 - 1))
                 }
-                Some(max) => Err(Diagnostic::new(*span, format!("there is no process #{n}"))
+                Some(max) => Err(error_at(*span, format!("there is no process #{n}"))
                     .help(format!("`number_procs {max}` gives #1 to #{max}"))),
-                None => Err(Diagnostic::new(*span, "process constants need `number_procs`")
+                None => Err(error_at(*span, "process constants need `number_procs`")
                     .help("start the file with, for instance, `number_procs 2`")),
             },
         }
@@ -403,7 +393,7 @@ impl<'a> Checker<'a> {
             ExprKind::False => Formula::False,
             ExprKind::Fence => {
                 if !conjunct || scope.place != Place::Transition {
-                    return Err(Diagnostic::new(expr.span, "fence() is only a conjunct of a guard").help(
+                    return Err(error_at(expr.span, "fence() is only a conjunct of a guard").help(
                         "write `requires { fence() && … }`; not under a negation, a disjunction or in an update",
                     ));
                 }
@@ -411,52 +401,9 @@ impl<'a> Checker<'a> {
                 Formula::True
             }
             ExprKind::Compare(left, comparison, right) => {
-                let (left_term, left_type) = self.term(left, scope)?;
-                let (right_term, right_type) = self.term(right, scope)?;
-                let ty = self.common_type(left, left_type, right, right_type)?;
-                let ordered = matches!(ty, PROC | INT | REAL);
-                if !ordered && !matches!(comparison, Comparison::Eq | Comparison::Neq) {
-                    return Err(Diagnostic::new(
-                        expr.span,
-                        format!("`{}` has no order: only `=` and `<>` apply", self.types[ty].name),
-                    ));
-                }
-                let (left, right) =
-                    (self.scaled(left_term, left_type, ty), self.scaled(right_term, right_type, ty));
-                Formula::Compare(ty, left, *comparison, right)
+                self.comparison(expr.span, left, *comparison, right, scope)?
             }
-            ExprKind::Call(name, args) => {
-                let Some(&predicate) = self.predicates.get(&name.name) else {
-                    return Err(Diagnostic::new(name.span, format!("unknown predicate `{}`", name.name)));
-                };
-                if predicate.params.len() != args.len() {
-                    return Err(Diagnostic::new(
-                        expr.span,
-                        format!(
-                            "`{}` takes {} processes, here are {}",
-                            name.name,
-                            predicate.params.len(),
-                            args.len()
-                        ),
-                    ));
-                }
-                if scope.depth > MAX_PREDICATE_DEPTH {
-                    return Err(Diagnostic::new(
-                        name.span,
-                        format!("the predicate `{}` calls itself", name.name),
-                    ));
-                }
-                let mut names = Vec::new();
-                for (param, arg) in predicate.params.iter().zip(args) {
-                    names.push((param.name.clone(), self.process(arg, scope)?));
-                }
-                let outer = std::mem::replace(&mut scope.names, names);
-                scope.depth += 1;
-                let body = self.formula(&predicate.body, scope, conjunct);
-                scope.depth -= 1;
-                scope.names = outer;
-                body?
-            }
+            ExprKind::Call(name, args) => self.call(expr.span, name, args, scope, conjunct)?,
             ExprKind::Not(inner) => Formula::Not(Box::new(sub(self, inner)?)),
             ExprKind::And(left, right) => {
                 let left = self.formula(left, scope, conjunct)?;
@@ -477,22 +424,87 @@ impl<'a> Checker<'a> {
                 Box::new(sub(self, otherwise)?),
             ),
             ExprKind::Quantified { quantifier, var, distinct, body } => {
-                let mut excluded = Vec::new();
-                for process in distinct {
-                    excluded.push(self.process(process, scope)?);
-                }
-                if matches!(quantifier, Quantifier::ForallOther | Quantifier::ExistsOther) {
-                    excluded.extend(scope.names.iter().map(|(_, process)| *process));
-                }
-                let universal = matches!(quantifier, Quantifier::Forall | Quantifier::ForallOther);
-                let names = scope.names.len();
-                let slot = scope.bind(var)?;
-                let body = self.formula(body, scope, conjunct && universal)?;
-                scope.names.truncate(names);
-                let quantified = Quantified { slot, excluded, body: Box::new(body) };
-                if universal { Formula::Forall(quantified) } else { Formula::Exists(quantified) }
+                self.quantified(*quantifier, var, distinct, body, scope, conjunct)?
             }
         })
+    }
+
+    fn comparison(
+        &mut self,
+        span: Span,
+        left: &syntax::Term,
+        comparison: Comparison,
+        right: &syntax::Term,
+        scope: &mut Scope,
+    ) -> Checked<Formula> {
+        let (left_term, left_type) = self.term(left, scope)?;
+        let (right_term, right_type) = self.term(right, scope)?;
+        let ty = self.common_type(left, left_type, right, right_type)?;
+        let ordered = matches!(ty, PROC | INT | REAL);
+        if !ordered && !matches!(comparison, Comparison::Eq | Comparison::Neq) {
+            let name = &self.types[ty].name;
+            return Err(error_at(span, format!("`{name}` has no order: only `=` and `<>` apply")));
+        }
+        let left = self.scaled(left_term, left_type, ty);
+        let right = self.scaled(right_term, right_type, ty);
+        Ok(Formula::Compare(ty, left, comparison, right))
+    }
+
+    /// A predicate, replaced by its body.
+    fn call(
+        &mut self,
+        span: Span,
+        name: &Ident,
+        args: &[ProcRef],
+        scope: &mut Scope,
+        conjunct: bool,
+    ) -> Checked<Formula> {
+        let Some(&predicate) = self.predicates.get(&name.name) else {
+            return Err(error_at(name.span, format!("unknown predicate `{}`", name.name)));
+        };
+        let (wanted, given) = (predicate.params.len(), args.len());
+        if wanted != given {
+            let message = format!("`{}` takes {wanted} processes, here are {given}", name.name);
+            return Err(error_at(span, message));
+        }
+        if scope.depth > MAX_PREDICATE_DEPTH {
+            return Err(error_at(name.span, format!("the predicate `{}` calls itself", name.name)));
+        }
+        let mut names = Vec::new();
+        for (param, arg) in predicate.params.iter().zip(args) {
+            names.push((param.name.clone(), self.process(arg, scope)?));
+        }
+        let outer = std::mem::replace(&mut scope.names, names);
+        scope.depth += 1;
+        let body = self.formula(&predicate.body, scope, conjunct);
+        scope.depth -= 1;
+        scope.names = outer;
+        body
+    }
+
+    fn quantified(
+        &mut self,
+        quantifier: Quantifier,
+        var: &Ident,
+        distinct: &[ProcRef],
+        body: &syntax::Expr,
+        scope: &mut Scope,
+        conjunct: bool,
+    ) -> Checked<Formula> {
+        let mut excluded = Vec::new();
+        for process in distinct {
+            excluded.push(self.process(process, scope)?);
+        }
+        if matches!(quantifier, Quantifier::ForallOther | Quantifier::ExistsOther) {
+            excluded.extend(scope.names.iter().map(|(_, process)| *process));
+        }
+        let universal = matches!(quantifier, Quantifier::Forall | Quantifier::ForallOther);
+        let names = scope.names.len();
+        let slot = scope.bind(var)?;
+        let body = self.formula(body, scope, conjunct && universal)?;
+        scope.names.truncate(names);
+        let quantified = Quantified { slot, excluded, body: Box::new(body) };
+        Ok(if universal { Formula::Forall(quantified) } else { Formula::Exists(quantified) })
     }
 
     fn common_type(
@@ -507,7 +519,7 @@ impl<'a> Checker<'a> {
             _ if a == b => Ok(a),
             (INT, REAL) if whole(left) => Ok(REAL),
             (REAL, INT) if whole(right) => Ok(REAL),
-            _ => Err(Diagnostic::new(
+            _ => Err(error_at(
                 left.span.to(right.span),
                 format!("`{}` is compared with `{}`", self.types[a].name, self.types[b].name),
             )),
@@ -529,7 +541,7 @@ impl<'a> Checker<'a> {
         if found == ty || (ty == REAL && found == INT && matches!(term.kind, TermKind::Int(_))) {
             return Ok(self.scaled(typed, found, ty));
         }
-        Err(Diagnostic::new(
+        Err(error_at(
             term.span,
             format!("this is of type `{}`, expected `{}`", self.types[found].name, self.types[ty].name),
         ))
@@ -541,7 +553,7 @@ impl<'a> Checker<'a> {
             TermKind::Int(value) => Ok((Term::Linear(Vec::new(), *value), INT)),
             TermKind::Real(digits) => {
                 let value = scale_real(digits, self.real_scale)
-                    .ok_or_else(|| Diagnostic::new(term.span, "this number has too many digits"))?;
+                    .ok_or_else(|| error_at(term.span, "this number has too many digits"))?;
                 Ok((Term::Linear(Vec::new(), value), REAL))
             }
             TermKind::Access { by, name, indices } => self.access(term, by.as_ref(), name, indices, scope),
@@ -552,7 +564,7 @@ impl<'a> Checker<'a> {
                 let (a, b) = (self.scaled(a, a_type, ty), self.scaled(b, b_type, ty));
                 let sign = if matches!(term.kind, TermKind::Add(..)) { 1 } else { -1 };
                 let (Term::Linear(mut parts, constant), Term::Linear(more, other)) = (a, b) else {
-                    return Err(Diagnostic::new(term.span, "only numbers are added"));
+                    return Err(error_at(term.span, "only numbers are added"));
                 };
                 parts.extend(more.into_iter().map(|(k, access)| (sign * k, access)));
                 Ok((Term::Linear(merge(parts), constant + sign * other), ty))
@@ -562,14 +574,14 @@ impl<'a> Checker<'a> {
                     (TermKind::Int(k), _) => (*k, right),
                     (_, TermKind::Int(k)) => (*k, left),
                     _ => {
-                        return Err(Diagnostic::new(term.span, "one side of a product is a whole number")
+                        return Err(error_at(term.span, "one side of a product is a whole number")
                             .help("for instance `2 * N`"));
                     }
                 };
                 let (Term::Linear(parts, constant), ty) = self.term(other, scope)? else {
-                    return Err(Diagnostic::new(term.span, "only numbers are multiplied"));
+                    return Err(error_at(term.span, "only numbers are multiplied"));
                 };
-                let overflow = || Diagnostic::new(term.span, "this number is too large");
+                let overflow = || error_at(term.span, "this number is too large");
                 let constant = constant.checked_mul(factor).ok_or_else(overflow)?;
                 let parts = parts.into_iter().map(|(k, access)| (k * factor, access)).collect();
                 Ok((Term::Linear(merge(parts), constant), ty))
@@ -602,32 +614,29 @@ impl<'a> Checker<'a> {
         }
         let by = match by {
             Some(by) if !weak => {
-                return Err(Diagnostic::new(by.span().to(term.span), format!("`{}` is not weak", name.name))
+                return Err(error_at(by.span().to(term.span), format!("`{}` is not weak", name.name))
                     .help("only reads of weak variables and arrays name a process with `@`"));
             }
             Some(by) => {
                 let reader = self.process(by, scope)?;
                 match scope.place {
                     Place::Init => {
-                        return Err(Diagnostic::new(
+                        return Err(error_at(
                             term.span,
                             "`@` in init: all processes start with the same memory",
                         )
                         .help(format!("write `{}` alone", name.name)));
                     }
                     Place::Transition if Some(reader) != scope.acting => {
-                        return Err(Diagnostic::new(
-                            term.span,
-                            "only the acting process reads in a transition",
-                        )
-                        .help("the acting process is the one in brackets"));
+                        return Err(error_at(term.span, "only the acting process reads in a transition")
+                            .help("the acting process is the one in brackets"));
                     }
                     _ => Some(reader),
                 }
             }
             None if weak && scope.place == Place::States => {
                 self.weak_errors.push(
-                    Diagnostic::new(term.span, format!("which process reads `{}`?", name.name))
+                    error_at(term.span, format!("which process reads `{}`?", name.name))
                         .help(format!("under a weak model write `p@{}` with a process p", name.name)),
                 );
                 None
@@ -656,7 +665,7 @@ impl<'a> Checker<'a> {
 impl Scope {
     fn bind(&mut self, ident: &Ident) -> Checked<u8> {
         if self.next_slot >= MAX_SLOTS {
-            return Err(Diagnostic::new(ident.span, "too many process variables in one declaration"));
+            return Err(error_at(ident.span, "too many process variables in one declaration"));
         }
         let slot = self.next_slot as u8;
         self.next_slot += 1;
@@ -692,15 +701,12 @@ fn wrong_dims(name: &Ident, expected: usize, found: usize) -> Diagnostic {
         0 => format!("`{}` is no array", name.name),
         n => format!("`{}` has {n} indices, here are {found}", name.name),
     };
-    Diagnostic::new(name.span, message)
+    error_at(name.span, message)
 }
 
 fn not_local(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(
-        span,
-        format!("`{name}` is not weak, so under a weak model it is local to the acting process"),
-    )
-    .help(format!("declare it weak, or use the cell of the acting process alone: `{name}[p]` with `[p]`"))
+    error_at(span, format!("`{name}` is not weak, so under a weak model it is local to the acting process"))
+        .help(format!("declare it weak, or use the cell of the acting process alone: `{name}[p]` with `[p]`"))
 }
 
 /// How many integer units make one real: a power of ten that holds every literal.

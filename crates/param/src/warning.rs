@@ -11,15 +11,36 @@ pub enum Warning {
     /// A weak memory was asked for and no variable is weak: the answer is one under sequential consistency.
     NothingWeak,
     /// `number_procs`: the answer is about that many processes at most (exactly, where processes have names).
-    Processes { most: u8, exactly: bool },
+    Processes {
+        /// The number in the text.
+        most: u8,
+        /// Fewer are not covered either.
+        exactly: bool,
+    },
     /// An invariant over constants, which is assumed and not proved.
-    Assumed { span: Span },
-    /// No state is initial, so nothing is ever reached. `assumptions`: there would be one without the assumptions.
-    NoInitialState { processes: u8, assumptions: bool },
+    Assumed {
+        /// Where the invariant is written.
+        span: Span,
+    },
+    /// No state is initial, so nothing is ever reached.
+    NoInitialState {
+        /// How many were tried at most.
+        processes: u8,
+        /// There would be one without the assumptions.
+        assumptions: bool,
+    },
     /// A transition that no run of up to so many processes takes.
-    NeverHappens { transition: usize, processes: u8 },
+    NeverHappens {
+        /// An index into [`System::transitions`].
+        transition: usize,
+        /// How many were tried at most.
+        processes: u8,
+    },
     /// A claimed invariant that is none, and was not used.
-    NoInvariant { count: usize },
+    NoInvariant {
+        /// How many claims were dropped.
+        count: usize,
+    },
 }
 
 /// What the text alone tells.

@@ -85,8 +85,8 @@ fn round_trip(text: &str) {
 /// The error of a text: line, column, message.
 fn error(text: &str) -> String {
     let diagnostic = load(text).map(|_| ()).expect_err("the text is wrong");
-    let (line, column) = diagnostic.line_column(text);
-    format!("{line}:{column} {}", diagnostic.message)
+    let at = &diagnostic.location;
+    format!("{}:{} {}", at.line, at.column, diagnostic.message)
 }
 
 #[test]
@@ -106,6 +106,7 @@ fn errors_name_the_place() {
         ("transition t (p) { P[#1] := A }", "6:22 process constants need `number_procs`"),
         ("transition t (p) { X := X * X }", "6:25 one side of a product is a whole number"),
         ("transition t (p) { X := 1 ", "6:27 expected `;` or `}`, found the end of the file"),
+        ("(* größer *) transition t (p) { P[p] := C }", "6:41 unknown variable or array `C`"),
         ("(* open", "6:1 this comment is never closed"),
         ("init (p) { X = 0 }", "6:1 a second `init`"),
     ] {
@@ -121,8 +122,8 @@ fn weak_models_have_rules_of_their_own() {
     let system = load(text).expect("fine under SC");
     let found: Vec<String> = (system.weak_errors.iter())
         .map(|error| {
-            let (line, column) = error.line_column(text);
-            format!("{line}:{column} {}", error.message)
+            let at = &error.location;
+            format!("{}:{} {}", at.line, at.column, error.message)
         })
         .collect();
     assert_eq!(

@@ -1,12 +1,14 @@
 //! What is known when a verification ends.
 
+use crate::advise::Repair;
 use crate::input::Origin;
 use crate::names;
 use crate::trace::{StackFrame, Trace};
 use porf_event::EventId;
+use porf_explore::Reduced;
 use porf_ir::Split;
 use porf_model::{Equivalence, Model};
-use porf_verdict::{Checks, Verdict};
+use porf_verdict::{Checks, Limit, Verdict, Violation};
 
 /// Everything that is known when a verification ends.
 #[derive(Clone, Debug)]
@@ -29,12 +31,20 @@ pub struct Answer {
     pub blocked: u64,
     /// Events added to graphs.
     pub events: u64,
+    /// How often each reduction was made.
+    pub reduced: Reduced,
     /// How long it took.
     pub seconds: Seconds,
     /// The most memory that the process has had so far, shared libraries included.
     pub peak_bytes: u64,
-    /// How the violation comes about, if there is one that an execution shows.
-    pub violation: Option<Shown>,
+    /// What goes wrong, the violation of the verdict first. One at most, unless all were asked for.
+    pub found: Vec<Found>,
+    /// Whether all violations were asked for.
+    pub all: bool,
+    /// If all violations were asked for and one was found: why there may be more than these.
+    pub unfinished: Option<Limit>,
+    /// What stronger orderings do about the violations, if that was looked for ([`crate::repair()`]).
+    pub repair: Option<Repair>,
     /// What the user should know beside the verdict.
     pub warnings: Vec<String>,
 }
@@ -48,6 +58,15 @@ pub struct Seconds {
     pub explore: f64,
     /// What all threads spent on the exploration.
     pub cpu: f64,
+}
+
+/// A violation.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What goes wrong, and where.
+    pub violation: Violation,
+    /// How it comes about; `None` if it is that something does not happen.
+    pub shown: Option<Shown>,
 }
 
 /// How a violation comes about.

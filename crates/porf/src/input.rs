@@ -32,9 +32,13 @@ pub struct Origin {
     pub entry: String,
     /// Whether weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// Whether an overflow of a signed number is a trap.
+    pub overflow: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
 }
 
-pub use porf_frontend_llvm::{Code, Options as LoadOptions, ShouldPanic, Test};
+pub use porf_frontend_llvm::{Code, Options as LoadOptions, ShouldPanic, Test, Volatile};
 
 impl Input {
     /// A program that was built in memory.
@@ -51,14 +55,16 @@ impl Input {
             flags: options.flags.clone(),
             entry: options.entry.clone(),
             spurious: options.spurious,
+            overflow: options.overflow,
+            volatile: options.volatile,
         };
         if let [file] = files {
             match file.extension().and_then(|extension| extension.to_str()) {
                 Some("porf") => {
+                    let name = file.display().to_string();
                     let parsed = porf_ir::parse(&read(file)?);
-                    let mut program =
-                        parsed.map_err(|error| Error::Input(format!("{}:{error}", file.display())))?;
-                    program.name = file.display().to_string();
+                    let mut program = parsed.map_err(|wrong| wrong.in_file(&name))?;
+                    program.name = name;
                     return Ok(Input { origin, ..Input::new(program) });
                 }
                 Some("litmus") => {
@@ -74,7 +80,7 @@ impl Input {
                 file.display()
             )));
         }
-        let program = llvm::load(files, options).map_err(|error| Error::Input(error.to_string()))?;
+        let program = llvm::load(files, options)?;
         let mut input = Input { origin, ..Input::new(program) };
         if files.iter().any(|file| llvm::is_cpp(file) || llvm::is_rust(file)) {
             input.model = Model::C20;
@@ -82,17 +88,15 @@ impl Input {
         Ok(input)
     }
 
-    /// The programs of a crate of Rust that was compiled to bitcode: one for each function to begin with.
-    /// `flags` and the like are for the record.
+    /// A program of a Rust crate whose code is read: the one that begins with a function.
     pub fn of_code(code: &Code, entry: &str, origin: Origin) -> Result<Input, Error> {
-        let program = code.program(entry).map_err(|error| Error::Input(error.to_string()))?;
+        let program = code.program(entry)?;
         Ok(Input { origin, model: Model::C20, ..Input::new(program) })
     }
 
     /// A litmus test as a program; `name` is for messages.
     pub fn litmus(name: &str, text: &str) -> Result<Input, Error> {
-        let test =
-            porf_frontend_litmus::parse(name, text).map_err(|error| Error::Input(error.to_string()))?;
+        let test = porf_frontend_litmus::parse(name, text)?;
         let mut program = test.program.clone();
         program.name = name.to_string();
         let model = Model::default_for(test.language());

@@ -1,13 +1,14 @@
 //! Porf as a library: is this concurrent program right on weak memory?
 //!
-//! Four questions, one function each:
+//! Five questions, one function or two each:
 //!
 //! | question | function | answer |
 //! | --- | --- | --- |
 //! | does some execution of a program go wrong? | [`verify`] | [`Answer`] |
 //! | what does a model say of a litmus test? | [`litmus()`] | [`TestAnswer`] |
 //! | what does one model allow that another one forbids? | [`against`], [`difference`] | [`Difference`], [`TestDifference`] |
-//! | is a protocol safe for any number of processes? | [`prove`] | [`param::Answer`] |
+//! | which orderings repair a program, which can it do without? | [`repair()`], [`advise()`] | [`Repair`], [`Advice`] |
+//! | is a protocol safe for any number of processes? | [`prove`] | [`param::ProofAnswer`] |
 //!
 //! Front ends make the programs ([`Input::load`]), the registry knows the models ([`Model`]), the engines search,
 //! and this crate turns what they find into an answer. Nothing here prints: `porf-report` renders answers.
@@ -63,7 +64,7 @@
 //! unsafe (p q) { PC[p] = Crit && PC[q] = Crit }
 //! transition enter (p) requires { PC[p] = Idle && Lock = False } { PC[p] := Crit; Lock := True; }
 //! transition leave (p) requires { PC[p] = Crit } { PC[p] := Idle; Lock := False; }
-//! ").map_err(|error| porf::Error::Input(error.to_string()))?;
+//! ")?;
 //! let answer = porf::prove(&system, Request { memory: Memory::Sc, ..Request::default() }).expect("a system");
 //! assert_eq!(answer.verdict.word(), "safe");
 //! # Ok::<(), porf::Error>(())
@@ -72,6 +73,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod advise;
 mod answer;
 mod error;
 mod input;
@@ -84,14 +86,17 @@ pub mod trace;
 mod usage;
 mod verify;
 
-pub use answer::{Answer, Related, Seconds, Shown, source};
+pub use advise::{Advice, Advised, Place, Repair, Side, Suggestion, advise, repair};
+pub use answer::{Answer, Found, Related, Seconds, Shown, source};
 pub use error::Error;
-pub use input::{Code, Input, LoadOptions, Origin, ShouldPanic, Test};
+pub use input::{Code, Input, LoadOptions, Origin, ShouldPanic, Test, Volatile};
 pub use litmus::{Axioms, Engine, TestAnswer, TestDifference, TestWitness, difference, litmus, parse_litmus};
-pub use porf_explore::Schedule;
+pub use porf_explore::{Reduced, Reduction, Reductions, Schedule};
 pub use porf_model::{Equivalence, Model};
 pub use porf_param as param;
 pub use porf_param::prove;
 pub use question::Question;
 pub use replay::{Expected, Replayed, replay};
-pub use verify::{Budget, Checkpoint, Difference, Estimate, Progress, Request, against, estimate, verify};
+pub use verify::{
+    Budget, Checkpoint, Difference, Estimate, Memory, Progress, Request, against, estimate, verify,
+};

@@ -40,7 +40,7 @@ pub struct TraceEvent {
     pub location: String,
     /// The value read or written, in words where it is an address.
     pub value: String,
-    /// Of a read: the write that it reads from.
+    /// For a read: the write that it reads from.
     pub rf: Option<EventId>,
     /// What the thread was told: the value read, the choice made, the thread started.
     pub answer: Value,

@@ -1,10 +1,16 @@
 //! What people and programs see: one renderer each. No engine, no IO.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
+pub mod advise;
+pub mod diagnostic;
 pub mod litmus;
 pub mod models;
+mod paint;
 pub mod prove;
 pub mod replay;
 pub mod sample;
 pub mod verify;
+
+pub use paint::Paint;

@@ -1,15 +1,11 @@
 //! The answers of `porf litmus`: a line, a page or a table for people, JSON for programs.
 
+use crate::{Paint, diagnostic};
 use porf::{TestAnswer, TestDifference};
-use porf_frontend_litmus::{Diagnostic, LitmusTest, Observation, Outcome, format_value};
+use porf_frontend_litmus::{LitmusTest, Observation, Outcome, format_value};
+use porf_verdict::Diagnostic;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
-
-/// Whether to use colours.
-#[derive(Clone, Copy, Debug)]
-pub struct Paint {
-    pub color: bool,
-}
 
 /// One object: a test under a model. The format is documented in docs/report-format.md.
 pub fn json(file: &str, test: &LitmusTest, model: &str, answer: &TestAnswer) -> Json {
@@ -47,17 +43,12 @@ pub fn json(file: &str, test: &LitmusTest, model: &str, answer: &TestAnswer) -> 
 }
 
 /// One object for a test that has no answer.
-pub fn json_error(
-    file: &str,
-    test: Option<&LitmusTest>,
-    model: Option<&str>,
-    diagnostic: &Diagnostic,
-) -> Json {
+pub fn json_error(file: &str, test: Option<&LitmusTest>, model: Option<&str>, wrong: &Diagnostic) -> Json {
     let mut object = json!({
         "schema": 1,
         "test": test.map(|test| &test.name),
         "file": file,
-        "error": {"message": diagnostic.message, "line": diagnostic.line, "column": diagnostic.column},
+        "error": diagnostic::json(wrong),
     });
     if let Some(model) = model {
         object["model"] = json!(model);
@@ -157,26 +148,10 @@ fn pairs<'a>(
 }
 
 impl Paint {
-    pub(crate) fn wrap(self, code: &str, text: &str) -> String {
-        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
-    }
-
-    fn strong(self, text: &str) -> String {
-        self.wrap("1", text)
-    }
-
-    fn good(self, text: &str) -> String {
-        self.wrap("32", text)
-    }
-
-    fn bad(self, text: &str) -> String {
-        self.wrap("31", text)
-    }
-
     fn observation(self, observation: Observation, width: usize) -> String {
         let text = format!("{:width$}", observation.word());
         match observation {
-            Observation::Never => self.wrap("2", &text),
+            Observation::Never => self.dim(&text),
             Observation::Sometimes => self.wrap("33", &text),
             Observation::Always => self.wrap("36", &text),
         }

@@ -25,14 +25,16 @@ pub fn text(witness: &Witness, replayed: &Replayed) -> String {
     out
 }
 
-/// The same as an array of objects.
+/// One object: the events, what goes wrong, and the violation.
 pub fn json(witness: &Witness, replayed: &Replayed) -> Value {
     let fault = |(thread, _, message): &(porf_event::ThreadId, Option<StackFrame>, String)| json!({ "thread": thread.to_string(), "message": message });
-    events(witness)
-        .cloned()
-        .chain(replayed.faults.iter().map(fault))
-        .chain([witness.json["violation"].clone()])
-        .collect()
+    json!({
+        "schema": 1,
+        "command": "replay",
+        "events": events(witness).collect::<Vec<_>>(),
+        "faults": replayed.faults.iter().map(fault).collect::<Vec<_>>(),
+        "violation": witness.json["violation"],
+    })
 }
 
 fn events(witness: &Witness) -> impl Iterator<Item = &Value> {

@@ -376,6 +376,7 @@ entry! { __tsan_atomic_thread_fence => thread_fence; __tsan_atomic_signal_fence 
 
 macro_rules! atomics {
     ($($bits:ident $ty:ty, $load:ident $store:ident $exchange:ident $add:ident $sub:ident $and:ident $or:ident $xor:ident $nand:ident $strong:ident $weak:ident $val:ident;)*) => {$(
+        #[allow(clippy::undocumented_unsafe_blocks, reason = "each passes its own contract on")]
         pub mod $bits {
             use super::*;
             const SIZE: usize = size_of::<$ty>();
@@ -390,6 +391,7 @@ macro_rules! atomics {
             pub unsafe extern "C" fn xor(a: usize, v: T, mo: i32) -> T { unsafe { any_update(a, SIZE, mo, |o| o ^ v as u128) as T } }
             pub unsafe extern "C" fn nand(a: usize, v: T, mo: i32) -> T { unsafe { any_update(a, SIZE, mo, |o| !(o & v as u128)) as T } }
             unsafe fn exchange_if(a: usize, e: *mut T, v: T, mo: i32, fail: i32, weak: bool) -> i32 {
+                // SAFETY: `e` is the caller's expected value; the rest is passed on.
                 unsafe {
                     let (old, done) = any_cas(a, SIZE, e.read_unaligned() as u128, v as u128, (mo, fail), weak);
                     if !done {

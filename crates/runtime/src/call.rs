@@ -5,6 +5,7 @@
 
 use crate::sys::Global;
 use crate::world::{HOT, World};
+use porf_event::ThreadId;
 
 /// Calls remembered per thread; deeper ones are counted, not kept.
 pub const DEPTH: usize = 1024;
@@ -143,12 +144,12 @@ pub unsafe extern "C" fn __tsan_func_exit() {
 }
 
 /// The calls of a thread, innermost first, below `pc`.
-pub fn stack_of(world: &World, thread: u32, pc: usize, mut frame: impl FnMut(usize)) {
+pub fn stack_of(world: &World, thread: ThreadId, pc: usize, mut frame: impl FnMut(usize)) {
     // SAFETY: reads within the thread's buffer.
     unsafe {
         let hot = HOT.get();
-        let fiber = &world.fibers[thread as usize];
-        let start = if thread == 0 { MAIN.get() as usize } else { fiber.calls.as_ptr() as usize };
+        let fiber = &world.fibers[thread.as_usize()];
+        let start = if thread == ThreadId(0) { MAIN.get() as usize } else { fiber.calls.as_ptr() as usize };
         let top = if thread == world.current { (*hot).calls as usize } else { fiber.calls_top };
         if pc != 0 {
             frame(pc);

@@ -5,6 +5,7 @@ use crate::interpose;
 use crate::real;
 use crate::sync::{object, wait_on};
 use crate::world::{Step, is_running, visible, world};
+use porf_event::ThreadId;
 use porf_sample::Order;
 
 unsafe extern "C" fn guard_acquire(guard: usize) -> i32 {
@@ -22,7 +23,7 @@ unsafe extern "C" fn guard_acquire(guard: usize) -> i32 {
                 return 0;
             }
             let w = world();
-            if w.syncs[index].owner == 0 {
+            if w.syncs[index].owner.is_none() {
                 w.syncs[index].owner = w.me();
                 return 1;
             }
@@ -44,24 +45,26 @@ unsafe fn guard_end(guard: usize, done: bool) {
         }
         let index = object(guard, |_| {});
         let w = world();
-        w.syncs[index].owner = 0;
+        w.syncs[index].owner = None;
         w.release_to(index);
         w.wake_all(index);
     }
 }
 
 unsafe extern "C" fn guard_release(guard: usize) {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { guard_end(guard, true) }
 }
 
 unsafe extern "C" fn guard_abort(guard: usize) {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { guard_end(guard, false) }
 }
 
 unsafe extern "C" fn thread_atexit(destructor: usize, object: usize, dso: usize) -> i32 {
     // SAFETY: one kernel thread; libc keeps the main thread's list in the main thread's storage.
     unsafe {
-        if !is_running() || world().current == 0 {
+        if !is_running() || world().current == ThreadId(0) {
             return real!(__cxa_thread_atexit_impl(f: usize = destructor, o: usize = object, d: usize = dso) -> i32);
         }
         world().fiber().destructors.push((destructor, object));

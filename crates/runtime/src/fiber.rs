@@ -1,7 +1,7 @@
 //! Fibers: saved stacks to switch between, and their thread-local storage.
 //!
 //! A switch saves the callee-saved registers on the old stack and takes them from the new one; the FS
-//! base, which thread-local storage hangs on, is changed by the caller with [`set_fs_base`].
+//! base, which thread-local storage depends on, is changed by the caller with [`set_fs_base`].
 
 use crate::sys;
 use std::arch::{asm, global_asm};

@@ -9,7 +9,8 @@ use crate::call;
 use crate::modules::stable;
 use crate::plain::long_pc;
 use crate::world::{State, World};
-use porf_sample::protocol::{Finding, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, NO_ACCESS, kind};
+use porf_event::ThreadId;
+use porf_sample::protocol::{Finding, FindingKind, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, NO_ACCESS};
 use porf_sample::race::{Conflict, Kind};
 use std::sync::atomic::Ordering;
 
@@ -17,7 +18,7 @@ use std::sync::atomic::Ordering;
 #[derive(Clone, Copy)]
 pub struct Watch {
     pub finding: usize,
-    pub thread: u32,
+    pub thread: ThreadId,
     pub clock: u32,
     pub address: usize,
     pub size: usize,
@@ -27,8 +28,9 @@ pub struct Watch {
 /// A race, or a use of freed memory.
 #[cold]
 pub fn conflict(w: &mut World, address: usize, size: usize, access: Kind, pc: usize, earlier: Conflict) {
-    let what = if earlier.kind == Kind::Free { kind::USE_AFTER_FREE } else { kind::RACE };
-    if what == kind::RACE && w.benign.iter().any(|range| address < range.end && range.start < address + size)
+    let what = if earlier.kind == Kind::Free { FindingKind::UseAfterFree } else { FindingKind::Race };
+    if what == FindingKind::Race
+        && w.benign.iter().any(|range| address < range.end && range.start < address + size)
     {
         return;
     }
@@ -51,9 +53,8 @@ pub fn conflict(w: &mut World, address: usize, size: usize, access: Kind, pc: us
 /// Every thread waits for another.
 pub fn deadlock(w: &mut World) {
     let mut tops: Vec<u64> = Vec::new();
-    let blocked: Vec<u32> = (0..w.fiber_count as u32)
-        .filter(|&thread| w.fibers[thread as usize].state == State::Blocked)
-        .collect();
+    let blocked: Vec<ThreadId> =
+        w.threads().filter(|&thread| w.fibers[thread.as_usize()].state == State::Blocked).collect();
     for &thread in &blocked {
         let mut top = 0;
         call::stack_of(w, thread, 0, |pc| top = if top == 0 { pc } else { top });
@@ -62,10 +63,12 @@ pub fn deadlock(w: &mut World) {
     tops.sort_unstable();
     let mut message = String::from("every thread waits:");
     for &thread in &blocked {
-        message.push_str(&format!(" T{thread} {}", w.fibers[thread as usize].waiting));
+        message.push_str(&format!(" {thread} {}", w.fibers[thread.as_usize()].waiting));
         message.push(if Some(&thread) == blocked.last() { '.' } else { ',' });
     }
-    let Some(index) = record(w, kind::DEADLOCK, hash(kind::DEADLOCK, &tops), &message) else { return };
+    let Some(index) = record(w, FindingKind::Deadlock, hash(FindingKind::Deadlock, &tops), &message) else {
+        return;
+    };
     for &thread in blocked.iter().take(MAX_STACKS) {
         add_stack(w, index, thread, 0, NO_ACCESS);
     }
@@ -73,9 +76,8 @@ pub fn deadlock(w: &mut World) {
 
 /// Threads run, but none of them changes anything.
 pub fn livelock(w: &mut World) {
-    let live: Vec<u32> = (0..w.fiber_count as u32)
-        .filter(|&thread| w.fibers[thread as usize].state != State::Finished)
-        .collect();
+    let live: Vec<ThreadId> =
+        w.threads().filter(|&thread| w.fibers[thread.as_usize()].state != State::Finished).collect();
     let mut tops: Vec<u64> = Vec::new();
     for &thread in &live {
         let mut top = 0;
@@ -84,7 +86,9 @@ pub fn livelock(w: &mut World) {
     }
     tops.sort_unstable();
     let message = "threads run, but for a million steps none stores anything";
-    let Some(index) = record(w, kind::LIVELOCK, hash(kind::LIVELOCK, &tops), message) else { return };
+    let Some(index) = record(w, FindingKind::Livelock, hash(FindingKind::Livelock, &tops), message) else {
+        return;
+    };
     for &thread in live.iter().take(MAX_STACKS) {
         add_stack(w, index, thread, 0, NO_ACCESS);
     }
@@ -92,7 +96,7 @@ pub fn livelock(w: &mut World) {
 
 /// Something the running thread did or suffered.
 #[cold]
-pub fn event(w: &mut World, what: u32, pc: usize, message: &str) {
+pub fn event(w: &mut World, what: FindingKind, pc: usize, message: &str) {
     let mut frames = [0u64; 3];
     let mut depth = 0;
     call::stack_of(w, w.current, pc, |pc| {
@@ -101,7 +105,7 @@ pub fn event(w: &mut World, what: u32, pc: usize, message: &str) {
         }
         depth += 1;
     });
-    let key = if what == kind::ASSERTION { hash_text(message) } else { hash(what, &frames) };
+    let key = if what == FindingKind::Assertion { hash_text(message) } else { hash(what, &frames) };
     let Some(index) = record(w, what, key, message) else { return };
     let thread = w.current;
     add_stack(w, index, thread, pc, NO_ACCESS);
@@ -118,14 +122,7 @@ pub fn watched(w: &mut World, address: usize, size: usize, access: Kind, pc: usi
         if thread != watch.thread || clock != watch.clock || !overlaps || access != watch.kind {
             continue;
         }
-        let mut frames = [0usize; MAX_FRAMES];
-        let mut depth = 0;
-        call::stack_of(w, thread, pc, |pc| {
-            if depth < MAX_FRAMES {
-                frames[depth] = pc;
-                depth += 1;
-            }
-        });
+        let (frames, depth) = frames(w, thread, pc);
         let finding = &mut w.shared_mut().findings[watch.finding];
         let stack = &mut finding.stacks[1];
         // The thread may have done the like elsewhere in the same epoch: then the watch goes on.
@@ -148,7 +145,11 @@ pub fn incomplete(w: &mut World) -> Option<u64> {
     let mut seed = None;
     for index in 0..count {
         let finding = &w.shared().findings[index];
-        let is_pair = matches!(finding.kind, kind::RACE | kind::USE_AFTER_FREE) && finding.stack_count == 2;
+        let is_pair = {
+            let kind = FindingKind::from_number(finding.kind);
+            let races = matches!(kind, Some(FindingKind::Race | FindingKind::UseAfterFree));
+            races && finding.stack_count == 2
+        };
         if !is_pair || finding.complete != 0 || *seed.get_or_insert(finding.first_seed) != finding.first_seed
         {
             continue;
@@ -168,7 +169,7 @@ pub fn incomplete(w: &mut World) -> Option<u64> {
 }
 
 /// Counts a finding; its index if it is new and its stacks are wanted.
-fn record(w: &mut World, what: u32, key: u64, message: &str) -> Option<usize> {
+fn record(w: &mut World, what: FindingKind, key: u64, message: &str) -> Option<usize> {
     if !w.watches.is_empty() || w.replaying() {
         return None;
     }
@@ -190,7 +191,7 @@ fn record(w: &mut World, what: u32, key: u64, message: &str) -> Option<usize> {
         return None;
     }
     let finding = &mut shared.findings[count];
-    finding.kind = what;
+    finding.kind = what as u32;
     finding.key = key;
     finding.count = 1;
     finding.first_seed = seed;
@@ -205,7 +206,8 @@ fn record(w: &mut World, what: u32, key: u64, message: &str) -> Option<usize> {
     Some(count)
 }
 
-fn add_stack(w: &mut World, index: usize, thread: u32, pc: usize, access: u32) {
+/// The innermost frames of a thread, and how many there are.
+fn frames(w: &World, thread: ThreadId, pc: usize) -> ([usize; MAX_FRAMES], usize) {
     let mut frames = [0usize; MAX_FRAMES];
     let mut depth = 0;
     call::stack_of(w, thread, pc, |pc| {
@@ -214,12 +216,17 @@ fn add_stack(w: &mut World, index: usize, thread: u32, pc: usize, access: u32) {
             depth += 1;
         }
     });
+    (frames, depth)
+}
+
+fn add_stack(w: &mut World, index: usize, thread: ThreadId, pc: usize, access: u32) {
+    let (frames, depth) = frames(w, thread, pc);
     let finding = &mut w.shared_mut().findings[index];
     let place = finding.stack_count as usize;
     add_frames(finding, place, thread, access, &frames[..depth]);
 }
 
-fn add_frames(finding: &mut Finding, place: usize, thread: u32, access: u32, frames: &[usize]) {
+fn add_frames(finding: &mut Finding, place: usize, thread: ThreadId, access: u32, frames: &[usize]) {
     let stack = &mut finding.stacks[place];
     stack.thread = thread;
     stack.access = access;
@@ -230,9 +237,9 @@ fn add_frames(finding: &mut Finding, place: usize, thread: u32, access: u32, fra
     finding.stack_count = place as u32 + 1;
 }
 
-fn hash(what: u32, parts: &[u64]) -> u64 {
+fn hash(what: FindingKind, parts: &[u64]) -> u64 {
     let mix = |hash: u64, part: u64| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
-    parts.iter().fold(mix(1, u64::from(what)), |hash, &part| mix(hash, part)) | 1
+    parts.iter().fold(mix(1, what as u64), |hash, &part| mix(hash, part)) | 1
 }
 
 fn hash_text(text: &str) -> u64 {

@@ -12,7 +12,7 @@ use crate::plain;
 use crate::shadow;
 use crate::sys::{self, Global};
 use crate::world::{self, is_running};
-use porf_sample::protocol::kind;
+use porf_sample::protocol::FindingKind;
 use porf_sample::race::Kind;
 
 pub const START: usize = 0x6000_0000_0000;
@@ -160,14 +160,14 @@ unsafe fn release(block: usize) {
         if !inside || !matches!((*header(block)).state, LIVE | FREED) {
             if is_running() {
                 let message = "free of memory that malloc did not return";
-                finding::event(world::world(), kind::INVALID_FREE, caller(), message);
+                finding::event(world::world(), FindingKind::InvalidFree, caller(), message);
             }
             return;
         }
         let head = header(block);
         if (*head).state == FREED {
             if is_running() {
-                finding::event(world::world(), kind::DOUBLE_FREE, caller(), "double free");
+                finding::event(world::world(), FindingKind::DoubleFree, caller(), "double free");
             }
             return;
         }
@@ -252,10 +252,12 @@ fn or_errno(block: usize) -> usize {
 }
 
 unsafe extern "C" fn malloc_inner(size: usize) -> usize {
+    // SAFETY: the contract of this function is that of the one it calls.
     or_errno(unsafe { allocate(size) })
 }
 
 unsafe extern "C" fn free_inner(block: usize) {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { release(block) }
 }
 
@@ -292,6 +294,7 @@ unsafe extern "C" fn realloc_inner(block: usize, size: usize) -> usize {
 }
 
 unsafe extern "C" fn memalign_inner(alignment: usize, size: usize) -> usize {
+    // SAFETY: the contract of this function is that of the one it calls.
     or_errno(unsafe { aligned(alignment.next_power_of_two(), size) })
 }
 
@@ -311,10 +314,12 @@ unsafe extern "C" fn posix_memalign_inner(out: *mut usize, alignment: usize, siz
 }
 
 unsafe extern "C" fn valloc_inner(size: usize) -> usize {
+    // SAFETY: the contract of this function is that of the one it calls.
     or_errno(unsafe { aligned(4096, size) })
 }
 
 unsafe extern "C" fn usable_inner(block: usize) -> usize {
+    // SAFETY: the contract of this function is that of the one it calls.
     if block == 0 { 0 } else { unsafe { usable(block) } }
 }
 

@@ -79,6 +79,7 @@ impl Buffer {
 macro_rules! transfer {
     ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*) -> $ret:ty, reads $buffer:expr) => {
         unsafe extern "C" fn $inner($fd: i32 $(, $arg: $ty)*) -> $ret {
+            // SAFETY: the program's own call; the buffer is the one it passes.
             unsafe {
                 let pc = caller();
                 if is_running() && !until_ready($fd, libc::POLLIN) {
@@ -96,6 +97,7 @@ macro_rules! transfer {
     };
     ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*) -> $ret:ty, writes $buffer:expr) => {
         unsafe extern "C" fn $inner($fd: i32 $(, $arg: $ty)*) -> $ret {
+            // SAFETY: the program's own call; the buffer is the one it passes.
             unsafe {
                 let pc = caller();
                 if is_running() && !until_ready($fd, libc::POLLOUT) {
@@ -135,6 +137,7 @@ macro_rules! ending {
                 visible(Step::Other);
                 channel::release($fd);
             }
+            // SAFETY: the program's own call, passed on with its arguments.
             unsafe { real!($real($fd: i32 = $fd $(, $arg: $ty = $arg)*) -> i32) }
         }
     };
@@ -185,6 +188,7 @@ fn after(milliseconds: i32) -> Option<u64> {
 }
 
 unsafe fn after_timespec(time: *const libc::timespec) -> Option<u64> {
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     (!time.is_null()).then(|| unsafe { crate::time::deadline_after(time) })
 }
 
@@ -357,6 +361,7 @@ unsafe extern "C" fn waitpid_inner(process: i32, status: usize, options: i32) ->
 }
 
 unsafe extern "C" fn wait_inner(status: usize) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { waitpid_inner(-1, status, 0) }
 }
 

@@ -194,10 +194,12 @@ macro_rules! variadic {
 }
 
 unsafe extern "C" fn print_within(to: usize, n: usize, format: usize, arguments: usize) -> usize {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { inner::vsnprintf(to, n, format, arguments) }
 }
 
 unsafe extern "C" fn print_to(to: usize, format: usize, _: usize, arguments: usize) -> usize {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { inner::vsprintf(to, format, arguments) }
 }
 

@@ -8,11 +8,12 @@ use crate::sync::{self, Robust, object, wait_on};
 use crate::time::deadline_of;
 use crate::world::{Step, is_running, visible, world};
 use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, timespec};
-use porf_sample::protocol::kind;
+use porf_event::ThreadId;
+use porf_sample::protocol::FindingKind;
 
 const RECURSIVE: i32 = 1;
 const ERRORCHECK: i32 = 2;
-/// What glibc makes the kind of a destroyed mutex; whoever initialises it anew overwrites it.
+/// What glibc makes the kind of a destroyed mutex; whoever initialises it again overwrites it.
 const DESTROYED: i32 = -1;
 /// The bit of a robust mutex in the kind that glibc keeps.
 const ROBUST: i32 = 16;
@@ -33,12 +34,12 @@ fn mutex(address: usize) -> (usize, i32) {
     if native.kind == DESTROYED {
         native.kind = 0;
         // SAFETY: called while running.
-        finding::event(unsafe { world() }, kind::LOCK, caller(), "use of a destroyed mutex");
+        finding::event(unsafe { world() }, FindingKind::Lock, caller(), "use of a destroyed mutex");
     }
     let index = object(address, |object| {
         if native.lock != 0 {
             // Locked by the main thread before there was another.
-            object.owner = 1;
+            object.owner = Some(ThreadId(0));
             object.count = native.count.max(1);
         }
         if native.kind & ROBUST != 0 {
@@ -61,7 +62,7 @@ pub fn lock(address: usize, deadline: Option<u64>) -> i32 {
         if object.robust == Robust::Lost {
             return libc::ENOTRECOVERABLE;
         }
-        if object.owner == 0 {
+        if object.owner.is_none() {
             return take(index);
         }
         if object.owner == me && kind == RECURSIVE {
@@ -91,7 +92,7 @@ fn try_lock(address: usize) -> i32 {
     if object.robust == Robust::Lost {
         return libc::ENOTRECOVERABLE;
     }
-    if object.owner != 0 {
+    if object.owner.is_some() {
         return EBUSY;
     }
     take(index)
@@ -127,13 +128,13 @@ pub fn unlock_now(address: usize) -> i32 {
             return EPERM;
         }
         let message = "unlock of a mutex that the thread does not hold";
-        finding::event(w, kind::LOCK, caller(), message);
+        finding::event(w, FindingKind::Lock, caller(), message);
         return 0;
     }
     let object = &mut w.syncs[index];
     object.count -= 1;
     if object.count == 0 {
-        object.owner = 0;
+        object.owner = None;
         if object.robust == Robust::Abandoned {
             object.robust = Robust::Lost;
         }
@@ -145,6 +146,7 @@ pub fn unlock_now(address: usize) -> i32 {
 
 unsafe extern "C" fn mutex_consistent(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_mutex_consistent(m: usize = address) -> i32) };
     }
     let (index, _) = mutex(address);
@@ -161,18 +163,20 @@ unsafe extern "C" fn mutex_consistent(address: usize) -> i32 {
 
 unsafe extern "C" fn mutex_init(address: usize, attr: usize) -> i32 {
     sync::initialise(address);
+    // SAFETY: the program's own call, passed on with its arguments.
     unsafe { real!(pthread_mutex_init(m: usize = address, a: usize = attr) -> i32) }
 }
 
 unsafe extern "C" fn mutex_destroy(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_mutex_destroy(m: usize = address) -> i32) };
     }
     let (index, _) = mutex(address);
     // SAFETY: running.
     let w = unsafe { world() };
-    if w.syncs[index].owner != 0 {
-        finding::event(w, kind::LOCK, caller(), "destruction of a locked mutex");
+    if w.syncs[index].owner.is_some() {
+        finding::event(w, FindingKind::Lock, caller(), "destruction of a locked mutex");
         return EBUSY;
     }
     destroy_mutex(address);
@@ -187,6 +191,7 @@ fn destroy_mutex(address: usize) {
 
 unsafe extern "C" fn mutex_lock(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_mutex_lock(m: usize = address) -> i32) };
     }
     lock(address, None)
@@ -194,6 +199,7 @@ unsafe extern "C" fn mutex_lock(address: usize) -> i32 {
 
 unsafe extern "C" fn mutex_trylock(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_mutex_trylock(m: usize = address) -> i32) };
     }
     try_lock(address)
@@ -201,21 +207,25 @@ unsafe extern "C" fn mutex_trylock(address: usize) -> i32 {
 
 unsafe extern "C" fn mutex_unlock(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_mutex_unlock(m: usize = address) -> i32) };
     }
     unlock(address)
 }
 
 unsafe extern "C" fn mutex_timedlock(address: usize, until: *const timespec) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { mutex_clocklock(address, libc::CLOCK_REALTIME, until) }
 }
 
 unsafe extern "C" fn mutex_clocklock(address: usize, clock: i32, until: *const timespec) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
             real!(pthread_mutex_clocklock(m: usize = address, c: i32 = clock, t: *const timespec = until) -> i32)
         };
     }
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     lock(address, Some(unsafe { deadline_of(clock, until) }))
 }
 
@@ -225,7 +235,7 @@ fn rwlock(address: usize) -> usize {
     let index = object(address, |object| {
         // SAFETY: the beginning of glibc's pthread_rwlock_t: readers · 8 + phase bits; the writer at 24.
         let (readers, writer) = unsafe { (*(address as *const u32), *((address + 24) as *const i32)) };
-        object.owner = u32::from(writer != 0);
+        object.owner = (writer != 0).then_some(ThreadId(0));
         object.readers = if writer != 0 { 0 } else { readers >> 3 };
     });
     sync::used(address);
@@ -240,7 +250,7 @@ pub fn read_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
         let w = unsafe { world() };
         let me = w.me();
         let object = &mut w.syncs[index];
-        if object.owner == 0 {
+        if object.owner.is_none() {
             object.readers += 1;
             w.acquire_from(index);
             return 0;
@@ -265,7 +275,7 @@ pub fn write_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 
         let w = unsafe { world() };
         let me = w.me();
         let object = &mut w.syncs[index];
-        if object.owner == 0 && object.readers == 0 {
+        if object.owner.is_none() && object.readers == 0 {
             object.owner = me;
             w.acquire_from(index);
             let view = &w.syncs[index].readers_view;
@@ -293,7 +303,7 @@ fn rw_unlock(address: usize) -> i32 {
     let me = w.me();
     let object = &mut w.syncs[index];
     if object.owner == me {
-        object.owner = 0;
+        object.owner = None;
         w.release_to(index);
     } else if object.readers > 0 {
         object.readers -= 1;
@@ -301,7 +311,7 @@ fn rw_unlock(address: usize) -> i32 {
         w.refresh();
     } else {
         let message = "unlock of a reader-writer lock that nobody holds";
-        finding::event(w, kind::LOCK, caller(), message);
+        finding::event(w, FindingKind::Lock, caller(), message);
         return 0;
     }
     // SAFETY: as above.
@@ -311,6 +321,7 @@ fn rw_unlock(address: usize) -> i32 {
 
 unsafe extern "C" fn rwlock_init(address: usize, attr: usize) -> i32 {
     sync::initialise(address);
+    // SAFETY: the program's own call, passed on with its arguments.
     unsafe { real!(pthread_rwlock_init(m: usize = address, a: usize = attr) -> i32) }
 }
 
@@ -323,6 +334,7 @@ macro_rules! when_running {
     ($inner:ident($($arg:ident: $ty:ty),*) = $real:ident else $body:expr) => {
         unsafe extern "C" fn $inner($($arg: $ty),*) -> i32 {
             if !is_running() {
+                // SAFETY: the program's own call, passed on with its arguments.
                 return unsafe { real!($real($($arg: $ty = $arg),*) -> i32) };
             }
             $body
@@ -336,12 +348,16 @@ when_running!(wrlock(l: usize) = pthread_rwlock_wrlock else write_lock(l, None, 
 when_running!(trywrlock(l: usize) = pthread_rwlock_trywrlock else write_lock(l, None, true));
 when_running!(rwunlock(l: usize) = pthread_rwlock_unlock else rw_unlock(l));
 when_running!(timedrdlock(l: usize, t: *const timespec) = pthread_rwlock_timedrdlock
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     else read_lock(l, Some(unsafe { deadline_of(libc::CLOCK_REALTIME, t) }), false));
 when_running!(timedwrlock(l: usize, t: *const timespec) = pthread_rwlock_timedwrlock
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     else write_lock(l, Some(unsafe { deadline_of(libc::CLOCK_REALTIME, t) }), false));
 when_running!(clockrdlock(l: usize, c: i32, t: *const timespec) = pthread_rwlock_clockrdlock
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     else read_lock(l, Some(unsafe { deadline_of(c, t) }), false));
 when_running!(clockwrlock(l: usize, c: i32, t: *const timespec) = pthread_rwlock_clockwrlock
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     else write_lock(l, Some(unsafe { deadline_of(c, t) }), false));
 
 // ---- spin locks ----
@@ -350,7 +366,7 @@ fn spin(address: usize) -> usize {
     let index = object(address, |object| {
         // SAFETY: a pthread_spinlock_t: 1 is unlocked in glibc on x86.
         if unsafe { *(address as *const i32) } != 1 {
-            object.owner = 1;
+            object.owner = Some(ThreadId(0));
         }
     });
     sync::used(address);
@@ -365,7 +381,7 @@ fn spin_acquire(address: usize, only_try: bool) -> i32 {
         let w = unsafe { world() };
         let me = w.me();
         let object = &mut w.syncs[index];
-        if object.owner == 0 {
+        if object.owner.is_none() {
             object.owner = me;
             w.acquire_from(index);
             return 0;
@@ -382,7 +398,7 @@ fn spin_release(address: usize) -> i32 {
     let index = spin(address);
     // SAFETY: called while running.
     let w = unsafe { world() };
-    w.syncs[index].owner = 0;
+    w.syncs[index].owner = None;
     w.release_to(index);
     w.wake_all(index);
     0
@@ -390,6 +406,7 @@ fn spin_release(address: usize) -> i32 {
 
 unsafe extern "C" fn spin_init(address: usize, shared: i32) -> i32 {
     sync::initialise(address);
+    // SAFETY: the program's own call, passed on with its arguments.
     unsafe { real!(pthread_spin_init(l: usize = address, s: i32 = shared) -> i32) }
 }
 
@@ -426,18 +443,22 @@ unsafe extern "C" fn c11_mutex_init(address: usize, kind: i32) -> i32 {
 }
 
 unsafe extern "C" fn c11_lock(address: usize) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     c11(unsafe { mutex_lock(address) })
 }
 
 unsafe extern "C" fn c11_trylock(address: usize) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     c11(unsafe { mutex_trylock(address) })
 }
 
 unsafe extern "C" fn c11_unlock(address: usize) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     c11(unsafe { mutex_unlock(address) })
 }
 
 unsafe extern "C" fn c11_timedlock(address: usize, until: *const timespec) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     c11(unsafe { mutex_timedlock(address, until) })
 }
 

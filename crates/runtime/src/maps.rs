@@ -93,6 +93,7 @@ unsafe extern "C" fn map(
     fd: i32,
     offset: i64,
 ) -> usize {
+    // SAFETY: the program's own call, passed on with its arguments.
     let result = unsafe {
         real!(mmap(a: usize = address, l: usize = length, p: i32 = access, f: i32 = flags, d: i32 = fd, o: i64 = offset) -> usize)
     };
@@ -105,6 +106,7 @@ unsafe extern "C" fn map(
 
 unsafe extern "C" fn unmap(address: usize, length: usize) -> i32 {
     if !is_running() || length == 0 || !address.is_multiple_of(PAGE) {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(munmap(a: usize = address, l: usize = length) -> i32) };
     }
     let range = pages(address, length);
@@ -112,6 +114,7 @@ unsafe extern "C" fn unmap(address: usize, length: usize) -> i32 {
     let maps = unsafe { &mut world().maps };
     if maps.is_own(&range) {
         maps.remove(range);
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(munmap(a: usize = address, l: usize = length) -> i32) };
     }
     // Memory from before the executions: the next one needs it again.
@@ -121,6 +124,7 @@ unsafe extern "C" fn unmap(address: usize, length: usize) -> i32 {
 }
 
 unsafe extern "C" fn remap(old: usize, old_length: usize, length: usize, flags: i32, new: usize) -> usize {
+    // SAFETY: the program's own call, passed on with its arguments.
     let result = unsafe {
         real!(mremap(a: usize = old, l: usize = old_length, n: usize = length, f: i32 = flags, w: usize = new) -> usize)
     };

@@ -242,9 +242,13 @@ unsafe fn before_volatile() -> Option<()> {
 
 macro_rules! plain {
     ($($read:ident $write:ident $volatile_read:ident $volatile_write:ident $size:literal;)*) => {$(
+        #[allow(clippy::undocumented_unsafe_blocks, reason = "each passes its own contract on")]
         unsafe extern "C" fn $read(address: usize) { unsafe { access::<$size, false>(address) } }
+        #[allow(clippy::undocumented_unsafe_blocks, reason = "each passes its own contract on")]
         unsafe extern "C" fn $write(address: usize) { unsafe { access::<$size, true>(address) } }
+        #[allow(clippy::undocumented_unsafe_blocks, reason = "each passes its own contract on")]
         unsafe extern "C" fn $volatile_read(address: usize) { unsafe { volatile_read(address, $size) } }
+        #[allow(clippy::undocumented_unsafe_blocks, reason = "each passes its own contract on")]
         unsafe extern "C" fn $volatile_write(address: usize) { unsafe { volatile_write(address, $size) } }
     )*};
 }
@@ -259,6 +263,7 @@ plain! {
 
 macro_rules! read_write {
     ($($name:ident $size:literal;)*) => {$(
+        #[allow(clippy::undocumented_unsafe_blocks, reason = "each passes its own contract on")]
         unsafe extern "C" fn $name(address: usize) { unsafe { access::<$size, false>(address); access::<$size, true>(address) } }
     )*};
 }
@@ -266,10 +271,12 @@ macro_rules! read_write {
 read_write! { read_write1 1; read_write2 2; read_write4 4; read_write8 8; read_write16 16; }
 
 unsafe extern "C" fn read_range(address: usize, size: usize) {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { any_range(address, size, Kind::Read) }
 }
 
 unsafe extern "C" fn write_range(address: usize, size: usize) {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { any_range(address, size, Kind::Write) }
 }
 
@@ -288,6 +295,7 @@ pub unsafe fn any_range(address: usize, size: usize, kind: Kind) {
 
 unsafe extern "C" fn vptr_update(slot: *mut usize, value: usize) {
     // A destructor that stores the vtable pointer already there changes nothing and races with nothing.
+    // SAFETY: the object that is being constructed or destroyed.
     unsafe {
         if *slot != value {
             access::<8, true>(slot as usize);
@@ -296,6 +304,7 @@ unsafe extern "C" fn vptr_update(slot: *mut usize, value: usize) {
 }
 
 unsafe extern "C" fn memory_copy(to: usize, from: usize, size: usize) -> usize {
+    // SAFETY: the caller's ranges, as for `memmove`.
     unsafe {
         any_range(from, size, Kind::Read);
         any_range(to, size, Kind::Write);
@@ -305,6 +314,7 @@ unsafe extern "C" fn memory_copy(to: usize, from: usize, size: usize) -> usize {
 }
 
 unsafe extern "C" fn memory_set(to: usize, value: i32, size: usize) -> usize {
+    // SAFETY: the caller's range, as for `memset`.
     unsafe {
         any_range(to, size, Kind::Write);
         std::ptr::write_bytes(to as *mut u8, value as u8, size);

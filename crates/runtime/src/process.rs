@@ -9,7 +9,7 @@ use crate::repeat::{self, Mode};
 use crate::shadow;
 use crate::sys::{self, Global};
 use crate::world::{self, HOT, IDLE, is_running, world};
-use porf_sample::protocol::{DESCRIPTOR_VARIABLE, HANG_SIGNAL, MAGIC, Options, Shared, kind};
+use porf_sample::protocol::{DESCRIPTOR_VARIABLE, FindingKind, HANG_SIGNAL, MAGIC, Options, Shared};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 
@@ -179,7 +179,7 @@ pub fn finish(outcome: Outcome) -> ! {
     if let Outcome::Exited(status) = outcome
         && status != 0
     {
-        finding::event(w, kind::EXIT, 0, &format!("the program exits with status {status}"));
+        finding::event(w, FindingKind::Exit, 0, &format!("the program exits with status {status}"));
     }
     w.outcome = outcome;
     match w.mode {
@@ -197,14 +197,7 @@ fn summarise() {
     let w = unsafe { world() };
     let count = w.shared().progress.finding_count.load(Ordering::Relaxed);
     for finding in &w.shared().findings[..count as usize] {
-        let what = match finding.kind {
-            kind::RACE => "data race",
-            kind::DEADLOCK => "deadlock",
-            kind::USE_AFTER_FREE => "use after free",
-            kind::DOUBLE_FREE => "double free",
-            kind::ASSERTION => "assertion failure",
-            _ => "finding",
-        };
+        let what = FindingKind::from_number(finding.kind).map_or("finding", FindingKind::title);
         let message = CStr::from_bytes_until_nul(&finding.message).ok().and_then(|text| text.to_str().ok());
         sys::write_error(&format!("porf: {what} {}\n", message.unwrap_or("")));
     }
@@ -231,7 +224,7 @@ unsafe extern "C" fn assert_fail(
         let message =
             format!("{}:{line}: {}: assertion `{}` failed", text(file), text(function), text(expression));
         if is_running() && w_samples() {
-            finding::event(world(), kind::ASSERTION, caller(), &message);
+            finding::event(world(), FindingKind::Assertion, caller(), &message);
             finish(Outcome::Aborted);
         }
         sys::write_error(&message);
@@ -249,9 +242,10 @@ fn w_samples() -> bool {
 unsafe extern "C" fn abort_inner() -> ! {
     if is_running() && w_samples() {
         // SAFETY: running.
-        finding::event(unsafe { world() }, kind::ABORT, caller(), "abort");
+        finding::event(unsafe { world() }, FindingKind::Abort, caller(), "abort");
         finish(Outcome::Aborted);
     }
+    // SAFETY: the program's own call, passed on with its arguments.
     unsafe { real!(abort()) };
     sys::exit_now(134)
 }
@@ -284,7 +278,7 @@ pub unsafe extern "C" fn fork() -> i32 {
             w.runnable.clear();
             w.runnable.push(current);
             for index in 0..w.fiber_count {
-                if index != current as usize {
+                if index != current.as_usize() {
                     w.fibers[index].state = world::State::Finished;
                 }
             }
@@ -333,14 +327,14 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         }
         let w = world();
         let (what, message) = if signal == HANG_SIGNAL {
-            (kind::HANG, String::from("no progress: the program hangs here"))
+            (FindingKind::Hang, String::from("no progress: the program hangs here"))
         } else {
             let address = if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
                 format!(" at address {:#x}", (*info).si_addr() as usize)
             } else {
                 String::new()
             };
-            (kind::CRASH, format!("{}{address}", name(signal)))
+            (FindingKind::Crash, format!("{}{address}", name(signal)))
         };
         // Return addresses point behind the call; this one at the instruction.
         finding::event(w, what, pc + 1, &message);

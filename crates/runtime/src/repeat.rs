@@ -13,7 +13,7 @@ use crate::process::{self, Outcome};
 use crate::signal::Dispositions;
 use crate::sys;
 use crate::world::{self, Fiber, World, world};
-use porf_sample::protocol::{HASH_SLOTS, execution_seed, isolation};
+use porf_sample::protocol::{FindingKind, HASH_SLOTS, Isolation, execution_seed};
 use std::sync::atomic::Ordering;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,21 +56,21 @@ pub fn begin() {
     note_maps();
     let size = Snapshot::measure();
     w.shared().progress.snapshot_bytes.store(size as u64, Ordering::Relaxed);
-    let mode = match options.isolation {
-        isolation::IN_PROCESS => Mode::InProcess,
-        isolation::FORK => Mode::Fork,
-        isolation::RESTART => Mode::Restart,
-        _ if holds_state_outside() => Mode::Restart,
-        _ if size > IN_PROCESS_LIMIT => Mode::Fork,
-        _ => Mode::InProcess,
+    let mode = match Isolation::from_number(options.isolation) {
+        Isolation::InProcess => Mode::InProcess,
+        Isolation::Fork => Mode::Fork,
+        Isolation::Restart => Mode::Restart,
+        Isolation::Automatic if holds_state_outside() => Mode::Restart,
+        Isolation::Automatic if size > IN_PROCESS_LIMIT => Mode::Fork,
+        Isolation::Automatic => Mode::InProcess,
     };
     w.mode = mode;
     let used = match mode {
-        Mode::Fork => isolation::FORK,
-        Mode::Restart => isolation::RESTART,
-        _ => isolation::IN_PROCESS,
+        Mode::Fork => Isolation::Fork,
+        Mode::Restart => Isolation::Restart,
+        _ => Isolation::InProcess,
     };
-    w.shared().progress.isolation.store(used, Ordering::Relaxed);
+    w.shared().progress.isolation.store(used as u32, Ordering::Relaxed);
     w.shared().progress.process.store(std::process::id(), Ordering::Relaxed);
     match mode {
         Mode::Fork => return fork_executions(),
@@ -301,7 +301,7 @@ impl Snapshot {
     }
 
     unsafe fn restore(&mut self) {
-        // Memory beyond the copied heap is given out anew, zeroed as it was.
+        // Memory beyond the copied heap is given out again, zeroed as it was.
         self.heap_high = heap::used().end;
         // SAFETY: the same ranges as copied; nothing of ours lies in them but what rolls back.
         unsafe {
@@ -552,7 +552,7 @@ fn fork_executions() {
                 w.outcome = Outcome::Aborted;
                 let signal = status & 0x7f;
                 let message = format!("the process was killed by signal {signal}");
-                finding::event(w, porf_sample::protocol::kind::CRASH, 0, &message);
+                finding::event(w, FindingKind::Crash, 0, &message);
                 w.shared().progress.ended.fetch_add(1, Ordering::Release);
             }
         }

@@ -10,6 +10,7 @@ use crate::real;
 use crate::sys::{self, Global};
 use crate::world::{State, Step, World, block, give_way, is_running, visible, world};
 use libc::{EINVAL, pthread_t, sigset_t, timespec};
+use porf_event::ThreadId;
 use porf_sample::protocol::HANG_SIGNAL;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -121,7 +122,7 @@ pub fn send_to_process(w: &mut World, signal: i32, to_running: bool) -> bool {
     let open = |w: &World, thread: usize| {
         w.fibers[thread].state != State::Finished && w.fibers[thread].mask & bit(signal) == 0
     };
-    let current = w.current as usize;
+    let current = w.current.as_usize();
     let pausing = (0..w.fiber_count).find(|&thread| w.fibers[thread].pauses && open(w, thread));
     let first = if to_running { [current, 0] } else { [0, current] };
     let target = pausing
@@ -147,7 +148,7 @@ fn send(w: &mut World, thread: usize, signal: i32) {
         } else {
             Interrupted::Returns
         };
-        w.wake(thread as u32);
+        w.wake(ThreadId(thread as u16));
     }
 }
 
@@ -217,6 +218,7 @@ fn set_mask(mask: Mask) {
 
 unsafe extern "C" fn kill_thread(thread: pthread_t, signal: i32) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_kill(t: pthread_t = thread, s: i32 = signal) -> i32) };
     }
     visible(Step::Other);
@@ -230,7 +232,7 @@ unsafe extern "C" fn kill_thread(thread: pthread_t, signal: i32) -> i32 {
     // SAFETY: running.
     let w = unsafe { world() };
     send(w, index, signal);
-    if index == w.current as usize {
+    if index == w.current.as_usize() {
         deliver();
     }
     0
@@ -238,6 +240,7 @@ unsafe extern "C" fn kill_thread(thread: pthread_t, signal: i32) -> i32 {
 
 /// A signal to the process itself is delivered when the call returns.
 unsafe extern "C" fn kill_process(process: i32, signal: i32) -> i32 {
+    // SAFETY: the program's own call, passed on with its arguments.
     let result = unsafe { real!(kill(p: i32 = process, s: i32 = signal) -> i32) };
     if is_running() && are_waiting() {
         deliver();
@@ -247,11 +250,12 @@ unsafe extern "C" fn kill_process(process: i32, signal: i32) -> i32 {
 
 unsafe extern "C" fn raise_here(signal: i32) -> i32 {
     if !is_running() || !(1..=SIGNALS).contains(&signal) {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(raise(s: i32 = signal) -> i32) };
     }
     // SAFETY: running.
     let w = unsafe { world() };
-    send(w, w.current as usize, signal);
+    send(w, w.current.as_usize(), signal);
     deliver();
     0
 }
@@ -286,6 +290,7 @@ fn pause_until_handled() -> i32 {
 
 unsafe extern "C" fn pause_here() -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pause() -> i32) };
     }
     visible(Step::Other);
@@ -294,6 +299,7 @@ unsafe extern "C" fn pause_here() -> i32 {
 
 unsafe extern "C" fn suspend(set: *const sigset_t) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(sigsuspend(s: *const sigset_t = set) -> i32) };
     }
     visible(Step::Other);
@@ -321,6 +327,7 @@ fn changed_mask(result: i32) -> i32 {
 }
 
 unsafe extern "C" fn thread_mask(how: i32, set: *const sigset_t, old: *mut sigset_t) -> i32 {
+    // SAFETY: the program's own call, passed on with its arguments.
     let result = unsafe {
         real!(pthread_sigmask(h: i32 = how, s: *const sigset_t = set, o: *mut sigset_t = old) -> i32)
     };
@@ -328,6 +335,7 @@ unsafe extern "C" fn thread_mask(how: i32, set: *const sigset_t, old: *mut sigse
 }
 
 unsafe extern "C" fn process_mask(how: i32, set: *const sigset_t, old: *mut sigset_t) -> i32 {
+    // SAFETY: the program's own call, passed on with its arguments.
     let result =
         unsafe { real!(sigprocmask(h: i32 = how, s: *const sigset_t = set, o: *mut sigset_t = old) -> i32) };
     changed_mask(result)
@@ -384,8 +392,10 @@ unsafe fn wait_for(set: *const sigset_t, info: usize, deadline: Option<u64>) -> 
 
 unsafe extern "C" fn signal_wait(set: *const sigset_t, out: *mut i32) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(sigwait(s: *const sigset_t = set, o: *mut i32 = out) -> i32) };
     }
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     match unsafe { wait_for(set, 0, None) } {
         Ok(signal) => {
             // SAFETY: the caller's.
@@ -397,16 +407,20 @@ unsafe extern "C" fn signal_wait(set: *const sigset_t, out: *mut i32) -> i32 {
 }
 
 unsafe extern "C" fn signal_wait_info(set: *const sigset_t, info: usize) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { signal_timed_wait(set, info, std::ptr::null()) }
 }
 
 unsafe extern "C" fn signal_timed_wait(set: *const sigset_t, info: usize, time: *const timespec) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
             real!(sigtimedwait(s: *const sigset_t = set, i: usize = info, t: *const timespec = time) -> i32)
         };
     }
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     let deadline = (!time.is_null()).then(|| unsafe { crate::time::deadline_after(time) });
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     unsafe { wait_for(set, info, deadline) }.unwrap_or_else(|error| {
         sys::set_errno(error);
         -1
@@ -485,6 +499,7 @@ fn note_change() {
 unsafe extern "C" fn set_action(signal: i32, new: *const libc::sigaction, old: *mut libc::sigaction) -> i32 {
     note_change();
     if !(1..=SIGNALS).contains(&signal) {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
             real!(sigaction(s: i32 = signal, n: *const libc::sigaction = new, o: *mut libc::sigaction = old) -> i32)
         };

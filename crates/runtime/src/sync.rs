@@ -6,6 +6,7 @@
 
 use crate::shadow;
 use crate::world::{World, block, is_running, world};
+use porf_event::ThreadId;
 use porf_sample::View;
 use porf_sample::race::Kind;
 
@@ -27,13 +28,13 @@ pub struct SyncObject {
     pub view: View,
     /// What readers of a lock had seen; of a barrier: what the last round had seen.
     pub readers_view: View,
-    /// Thread index + 1; 0 is nobody.
-    pub owner: u32,
+    /// Who holds it.
+    pub owner: Option<ThreadId>,
     pub count: u32,
     pub readers: u32,
     pub round: u32,
-    pub waiters: Vec<u32>,
-    /// Of a robust mutex; [`Robust::No`] of all others.
+    pub waiters: Vec<ThreadId>,
+    /// For a robust mutex; [`Robust::No`] of all others.
     pub robust: Robust,
     /// Some thread waited on it, and may not have noticed yet that it need not.
     waited: bool,
@@ -58,7 +59,7 @@ pub fn object(address: usize, import: impl FnOnce(&mut SyncObject)) -> usize {
         let object = &mut w.syncs[index];
         object.view.clear();
         object.readers_view.clear();
-        (object.owner, object.count, object.readers, object.round) = (0, 0, 0, 0);
+        (object.owner, object.count, object.readers, object.round) = (None, 0, 0, 0);
         object.waiters.clear();
         object.waited = false;
         object.robust = Robust::No;
@@ -138,11 +139,11 @@ impl World {
     }
 
     /// A thread ends: the robust mutexes it holds are abandoned.
-    pub fn abandon_locks(&mut self, thread: u32) {
+    pub fn abandon_locks(&mut self, thread: ThreadId) {
         for index in 0..self.sync_count {
             let object = &mut self.syncs[index];
-            if object.owner == thread + 1 && object.robust != Robust::No {
-                object.owner = 0;
+            if object.owner == Some(thread) && object.robust != Robust::No {
+                object.owner = None;
                 object.robust = Robust::Abandoned;
                 self.release_to(index);
                 self.wake_all(index);
@@ -173,7 +174,8 @@ impl World {
         }
     }
 
-    pub fn me(&self) -> u32 {
-        self.current + 1
+    /// The running thread, as an owner.
+    pub fn me(&self) -> Option<ThreadId> {
+        Some(self.current)
     }
 }

@@ -9,6 +9,7 @@ use crate::sys::{self, Global};
 use crate::unwind::leave;
 use crate::world::{Fiber, State, Step, block, give_way, is_running, run_other, visible, world};
 use libc::{EDEADLK, EINVAL, ESRCH, pthread_t};
+use porf_event::ThreadId;
 use porf_sample::scheduler::Scheduler;
 use std::ffi::c_void;
 
@@ -52,7 +53,7 @@ fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool, st
     }
     w.changed();
     let thread = w.engine.create_thread(w.current);
-    debug_assert_eq!(thread as usize, index);
+    debug_assert_eq!(thread.as_usize(), index);
     w.fiber_count += 1;
     let fs = w.lenders[lender].fs;
     let mask = w.fiber().mask;
@@ -113,8 +114,8 @@ pub fn finish(result: usize) -> ! {
         w.lenders[lender].used = false;
     }
     w.runnable.retain(|&thread| thread != current);
-    for thread in 0..w.fiber_count as u32 {
-        if w.fibers[thread as usize].waiting == JOINING {
+    for thread in w.threads() {
+        if w.fibers[thread.as_usize()].waiting == JOINING {
             w.wake(thread);
         }
     }
@@ -175,7 +176,7 @@ fn join(thread: pthread_t, deadline: Option<u64>, only_try: bool) -> Result<usiz
     loop {
         // SAFETY: running.
         let w = unsafe { world() };
-        if index == w.current as usize {
+        if index == w.current.as_usize() {
             return Err(EDEADLK);
         }
         if w.fibers[index].detached {
@@ -187,7 +188,7 @@ fn join(thread: pthread_t, deadline: Option<u64>, only_try: bool) -> Result<usiz
                 w.lenders[lender].used = false;
             }
             w.fibers[index].joined = true;
-            w.engine.join_thread(w.current, index as u32);
+            w.engine.join_thread(w.current, ThreadId(index as u16));
             w.refresh();
             return Ok(w.fibers[index].result);
         }
@@ -259,6 +260,7 @@ unsafe extern "C" fn posix_timedjoin(
     out: *mut usize,
     until: *const libc::timespec,
 ) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { posix_clockjoin(thread, out, libc::CLOCK_REALTIME, until) }
 }
 
@@ -271,6 +273,7 @@ unsafe extern "C" fn posix_clockjoin(
     if !is_running() {
         return ESRCH;
     }
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     let deadline = (!until.is_null()).then(|| unsafe { crate::time::deadline_of(clock, until) });
     answer(join(thread, deadline, false), out)
 }
@@ -297,6 +300,7 @@ unsafe extern "C" fn posix_detach(thread: pthread_t) -> i32 {
 unsafe extern "C" fn posix_exit(result: usize) -> ! {
     if !is_running() {
         // The only thread: the process ends.
+        // SAFETY: ends the process, as the C function does for its last thread.
         unsafe { libc::exit(0) };
     }
     leave(result)
@@ -308,17 +312,20 @@ unsafe extern "C" {
 
 unsafe extern "C" fn register_cancel(buffer: usize) {
     if is_running() {
+        // SAFETY: running.
         unsafe { world() }.fiber().cleanups.push(buffer);
     }
 }
 
 unsafe extern "C" fn unregister_cancel(_buffer: usize) {
     if is_running() {
+        // SAFETY: running.
         unsafe { world() }.fiber().cleanups.pop();
     }
 }
 
 unsafe extern "C" fn unwind_next(_buffer: usize) -> ! {
+    // SAFETY: a thread is being unwound, so it is running.
     let result = unsafe { world() }.fiber().result;
     leave(result)
 }
@@ -331,12 +338,13 @@ unsafe extern "C" fn posix_cancel(thread: pthread_t) -> i32 {
     // SAFETY: running.
     let w = unsafe { world() };
     w.fibers[index].cancelled = true;
-    w.wake(index as u32);
+    w.wake(ThreadId(index as u16));
     0
 }
 
 unsafe extern "C" fn posix_setcancelstate(state: i32, old: *mut i32) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_setcancelstate(s: i32 = state, o: *mut i32 = old) -> i32) };
     }
     // SAFETY: running; the caller's pointer.
@@ -390,7 +398,7 @@ static MAIN_VALUES: Global<[usize; KEYS]> = Global::new([0; KEYS]);
 fn get_value(key: usize) -> usize {
     // SAFETY: one kernel thread.
     unsafe {
-        if !is_running() || world().current == 0 {
+        if !is_running() || world().current == ThreadId(0) {
             return (&*MAIN_VALUES.get())[key];
         }
         world().fiber().specific.get(key).copied().unwrap_or(0)
@@ -400,7 +408,7 @@ fn get_value(key: usize) -> usize {
 fn set_value(key: usize, value: usize) {
     // SAFETY: one kernel thread.
     unsafe {
-        if !is_running() || world().current == 0 {
+        if !is_running() || world().current == ThreadId(0) {
             (&mut *MAIN_VALUES.get())[key] = value;
             return;
         }
@@ -461,6 +469,7 @@ unsafe extern "C" fn c11_create(
 
 unsafe extern "C" fn c11_join(thread: pthread_t, out: *mut i32) -> i32 {
     let mut result = 0usize;
+    // SAFETY: the contract of this function, and a local for the result.
     let error = unsafe { posix_join(thread, &mut result) };
     if error == 0 && !out.is_null() {
         // SAFETY: the caller's.
@@ -470,18 +479,22 @@ unsafe extern "C" fn c11_join(thread: pthread_t, out: *mut i32) -> i32 {
 }
 
 unsafe extern "C" fn c11_exit(result: i32) -> ! {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { posix_exit(result as isize as usize) }
 }
 
 unsafe extern "C" fn c11_detach(thread: pthread_t) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     crate::lock::c11(unsafe { posix_detach(thread) })
 }
 
 unsafe extern "C" fn c11_key_create(out: *mut u32, destructor: usize) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     crate::lock::c11(unsafe { key_create(out, destructor) })
 }
 
 unsafe extern "C" fn c11_key_delete(key: u32) {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { key_delete(key) };
 }
 

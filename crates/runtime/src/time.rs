@@ -136,11 +136,14 @@ fn sleep_alone(time: u64) {
 unsafe extern "C" fn nano_sleep(time: *const timespec, left: *mut timespec) -> i32 {
     if !is_running() {
         if !is_virtual() {
+            // SAFETY: the program's own call, passed on with its arguments.
             return unsafe { real!(nanosleep(t: *const timespec = time, l: *mut timespec = left) -> i32) };
         }
+        // SAFETY: the caller's pointer, which the C function requires to be valid.
         sleep_alone(nanoseconds(unsafe { *time }));
         return 0;
     }
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     let Some(rest) = sleep_until(unsafe { deadline_after(time) }) else { return 0 };
     if !left.is_null() {
         // SAFETY: the caller's.
@@ -159,23 +162,28 @@ unsafe extern "C" fn clock_sleep(
     let absolute = flags & libc::TIMER_ABSTIME != 0;
     if !is_running() {
         if !is_virtual() {
+            // SAFETY: the program's own call, passed on with its arguments.
             return unsafe {
                 real!(clock_nanosleep(c: clockid_t = clock, f: i32 = flags, t: *const timespec = time, l: *mut timespec = left) -> i32)
             };
         }
+        // SAFETY: the caller's pointer, which the C function requires to be valid.
         let end = unsafe { if absolute { deadline_of(clock, time) } else { nanoseconds(*time) } };
         sleep_alone(if absolute { end.saturating_sub(before_threads()) } else { end });
         return 0;
     }
     if !absolute {
+        // SAFETY: the contract of this function is that of the one it calls.
         return if unsafe { nano_sleep(time, left) } == 0 { 0 } else { libc::EINTR };
     }
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     if sleep_until(unsafe { deadline_of(clock, time) }).is_some() { libc::EINTR } else { 0 }
 }
 
 /// Processor time in microseconds.
 unsafe extern "C" fn processor_time() -> i64 {
     if !is_virtual() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(clock() -> i64) };
     }
     (now(libc::CLOCK_PROCESS_CPUTIME_ID) / 1000) as i64
@@ -183,6 +191,7 @@ unsafe extern "C" fn processor_time() -> i64 {
 
 unsafe extern "C" fn micro_sleep(microseconds: u32) -> i32 {
     let (tv_sec, tv_nsec) = (i64::from(microseconds / 1_000_000), i64::from(microseconds % 1_000_000) * 1000);
+    // SAFETY: a local, and no pointer for what is left.
     unsafe { nano_sleep(&timespec { tv_sec, tv_nsec }, std::ptr::null_mut()) }
 }
 

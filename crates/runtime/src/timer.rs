@@ -95,6 +95,7 @@ fn value(w: &World, kind: usize) -> itimerval {
 
 unsafe extern "C" fn set(kind: i32, new: *const itimerval, old: *mut itimerval) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
             real!(setitimer(k: i32 = kind, n: *const itimerval = new, o: *mut itimerval = old) -> i32)
         };
@@ -119,6 +120,7 @@ unsafe extern "C" fn set(kind: i32, new: *const itimerval, old: *mut itimerval) 
 
 unsafe extern "C" fn get(kind: i32, out: *mut itimerval) -> i32 {
     if !is_running() || !(0..KINDS as i32).contains(&kind) {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(getitimer(k: i32 = kind, o: *mut itimerval = out) -> i32) };
     }
     // SAFETY: running; the caller's structure.

@@ -7,7 +7,7 @@
 use crate::finding;
 use crate::process::{self, Outcome};
 use crate::world::world;
-use porf_sample::protocol::kind;
+use porf_sample::protocol::FindingKind;
 use std::arch::asm;
 use std::ffi::c_void;
 
@@ -98,6 +98,6 @@ unsafe fn stack_pointer(buffer: usize) -> usize {
 extern "C" fn swallowed(_reason: i32, _exception: *mut Exception) {
     let message = "the exception that ends a thread was caught and not rethrown";
     // SAFETY: running.
-    finding::event(unsafe { world() }, kind::ABORT, 0, message);
+    finding::event(unsafe { world() }, FindingKind::Abort, 0, message);
     process::finish(Outcome::Aborted);
 }

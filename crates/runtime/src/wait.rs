@@ -59,6 +59,7 @@ unsafe fn clock_of(condition: usize) -> i32 {
 
 unsafe extern "C" fn cond_init(condition: usize, attr: usize) -> i32 {
     sync::initialise(condition);
+    // SAFETY: the program's own call, passed on with its arguments.
     unsafe { real!(pthread_cond_init(c: usize = condition, a: usize = attr) -> i32) }
 }
 
@@ -69,6 +70,7 @@ unsafe extern "C" fn cond_destroy(condition: usize) -> i32 {
 
 unsafe extern "C" fn cond_wait(condition: usize, mutex: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_cond_wait(c: usize = condition, m: usize = mutex) -> i32) };
     }
     wait(condition, mutex, None)
@@ -76,10 +78,12 @@ unsafe extern "C" fn cond_wait(condition: usize, mutex: usize) -> i32 {
 
 unsafe extern "C" fn cond_timedwait(condition: usize, mutex: usize, until: *const timespec) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
             real!(pthread_cond_timedwait(c: usize = condition, m: usize = mutex, t: *const timespec = until) -> i32)
         };
     }
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     wait(condition, mutex, Some(unsafe { deadline_of(clock_of(condition), until) }))
 }
 
@@ -90,10 +94,12 @@ unsafe extern "C" fn cond_clockwait(
     until: *const timespec,
 ) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
             real!(pthread_cond_clockwait(c: usize = condition, m: usize = mutex, k: i32 = clock, t: *const timespec = until) -> i32)
         };
     }
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     wait(condition, mutex, Some(unsafe { deadline_of(clock, until) }))
 }
 
@@ -117,10 +123,12 @@ unsafe extern "C" fn c11_cond_destroy(condition: usize) {
 }
 
 unsafe extern "C" fn c11_wait(condition: usize, mutex: usize) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     c11(unsafe { cond_wait(condition, mutex) })
 }
 
 unsafe extern "C" fn c11_timedwait(condition: usize, mutex: usize, until: *const timespec) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     c11(unsafe { cond_timedwait(condition, mutex, until) })
 }
 
@@ -128,6 +136,7 @@ unsafe extern "C" fn c11_timedwait(condition: usize, mutex: usize, until: *const
 
 unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> i32 {
     sync::initialise(barrier);
+    // SAFETY: the program's own call, passed on with its arguments.
     unsafe { real!(pthread_barrier_init(b: usize = barrier, a: usize = attr, n: u32 = count) -> i32) }
 }
 
@@ -138,6 +147,7 @@ unsafe extern "C" fn barrier_destroy(barrier: usize) -> i32 {
 
 unsafe extern "C" fn barrier_wait(barrier: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_barrier_wait(b: usize = barrier) -> i32) };
     }
     visible(Step::Other);
@@ -213,6 +223,7 @@ fn sem_take(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
 
 unsafe extern "C" fn semaphore_init(address: usize, shared: i32, value: u32) -> i32 {
     sync::initialise(address);
+    // SAFETY: the program's own call, passed on with its arguments.
     unsafe { real!(sem_init(s: usize = address, p: i32 = shared, v: u32 = value) -> i32) }
 }
 
@@ -223,6 +234,7 @@ unsafe extern "C" fn semaphore_destroy(address: usize) -> i32 {
 
 unsafe extern "C" fn semaphore_wait(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(sem_wait(s: usize = address) -> i32) };
     }
     sem_take(address, None, false)
@@ -230,26 +242,31 @@ unsafe extern "C" fn semaphore_wait(address: usize) -> i32 {
 
 unsafe extern "C" fn semaphore_trywait(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(sem_trywait(s: usize = address) -> i32) };
     }
     sem_take(address, None, true)
 }
 
 unsafe extern "C" fn semaphore_timedwait(address: usize, until: *const timespec) -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { semaphore_clockwait(address, libc::CLOCK_REALTIME, until) }
 }
 
 unsafe extern "C" fn semaphore_clockwait(address: usize, clock: i32, until: *const timespec) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
             real!(sem_clockwait(s: usize = address, c: i32 = clock, t: *const timespec = until) -> i32)
         };
     }
+    // SAFETY: the caller's pointer, which the C function requires to be valid.
     sem_take(address, Some(unsafe { deadline_of(clock, until) }), false)
 }
 
 unsafe extern "C" fn semaphore_post(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(sem_post(s: usize = address) -> i32) };
     }
     visible(Step::Other);
@@ -304,14 +321,14 @@ unsafe extern "C" fn once(control: *mut i32, routine: extern "C" fn()) -> i32 {
             w.acquire_from(index);
             return 0;
         }
-        if w.syncs[index].owner == 0 {
+        if w.syncs[index].owner.is_none() {
             w.syncs[index].owner = w.me();
             routine();
             // SAFETY: as above, after the call.
             unsafe {
                 let w = world();
                 *control = DONE;
-                w.syncs[index].owner = 0;
+                w.syncs[index].owner = None;
                 w.release_to(index);
                 w.wake_all(index);
             }
@@ -322,6 +339,7 @@ unsafe extern "C" fn once(control: *mut i32, routine: extern "C" fn()) -> i32 {
 }
 
 unsafe extern "C" fn c11_once(control: *mut i32, routine: extern "C" fn()) {
+    // SAFETY: the contract of this function is that of the one it calls.
     unsafe { once(control, routine) };
 }
 

@@ -10,8 +10,9 @@ use crate::process;
 use crate::repeat;
 use crate::sync::SyncObject;
 use crate::sys::{self, Global};
+use porf_event::ThreadId;
 use porf_sample::Engine;
-use porf_sample::protocol::{Shared, scheduler};
+use porf_sample::protocol::Shared;
 use porf_sample::race::Detector;
 use porf_sample::scheduler::{Mixed, Scheduler, Share};
 use std::sync::atomic::Ordering;
@@ -28,7 +29,7 @@ pub const IGNORING: u32 = 3;
 pub struct Hot {
     /// First: [`crate::interpose!`] reads it.
     pub state: u32,
-    pub thread: u32,
+    pub thread: ThreadId,
     /// The running thread's clock.
     pub now: u32,
     /// Plain accesses left before the thread gives way: it may wait for one.
@@ -40,7 +41,7 @@ pub struct Hot {
 
 pub static HOT: Global<Hot> = Global::new(Hot {
     state: IDLE,
-    thread: 0,
+    thread: ThreadId(0),
     now: 0,
     patience: PATIENCE,
     calls: std::ptr::null_mut(),
@@ -128,8 +129,8 @@ pub struct World {
     pub scheduler: Mixed,
     pub fibers: Vec<Fiber>,
     pub fiber_count: usize,
-    pub runnable: Vec<u32>,
-    pub current: u32,
+    pub runnable: Vec<ThreadId>,
+    pub current: ThreadId,
     pub lenders: Vec<Lender>,
     /// More lenders than there are were needed.
     pub starved: bool,
@@ -217,7 +218,12 @@ impl World {
     }
 
     pub fn fiber(&mut self) -> &mut Fiber {
-        &mut self.fibers[self.current as usize]
+        &mut self.fibers[self.current.as_usize()]
+    }
+
+    /// Every thread of the execution, ended or not.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<> {
+        (0..self.fiber_count as u16).map(ThreadId)
     }
 
     /// Copies what the callbacks look at from the engine.
@@ -233,16 +239,16 @@ impl World {
         self.last_change = self.steps;
     }
 
-    pub fn wake(&mut self, thread: u32) {
+    pub fn wake(&mut self, thread: ThreadId) {
         self.changed();
-        let fiber = &mut self.fibers[thread as usize];
+        let fiber = &mut self.fibers[thread.as_usize()];
         if fiber.state == State::Blocked {
             fiber.state = State::Runnable;
             self.runnable.push(thread);
         }
     }
 
-    fn remove_runnable(&mut self, thread: u32) {
+    fn remove_runnable(&mut self, thread: ThreadId) {
         if let Some(place) = self.runnable.iter().position(|&r| r == thread) {
             self.runnable.swap_remove(place);
         }
@@ -261,8 +267,8 @@ impl World {
     /// Wakes every fiber whose deadline has come, and raises the signals of the timers.
     fn expire(&mut self) {
         crate::timer::expire(self);
-        for thread in 0..self.fiber_count as u32 {
-            let fiber = &mut self.fibers[thread as usize];
+        for thread in self.threads() {
+            let fiber = &mut self.fibers[thread.as_usize()];
             if fiber.state == State::Blocked && fiber.deadline.is_some_and(|deadline| deadline <= self.time) {
                 fiber.timed_out = true;
                 fiber.deadline = None;
@@ -296,7 +302,7 @@ pub fn visible(step: Step) {
     // SAFETY: as above; a handler may have run in between.
     let w = unsafe { world() };
     let current = w.current;
-    let fiber = &mut w.fibers[current as usize];
+    let fiber = &mut w.fibers[current.as_usize()];
     // Consecutive stores stay together (the paper, §3): nothing is lost, and loads have more to choose from.
     let together = step == Step::Store && fiber.last_step == Step::Store;
     fiber.last_step = step;
@@ -389,25 +395,25 @@ pub fn run_other() {
     }
 }
 
-fn switch_to(next: u32) {
+fn switch_to(next: ThreadId) {
     // SAFETY: both fibers have valid stacks; `world` is reacquired by whoever continues.
     unsafe {
         let w = world();
         let hot = HOT.get();
         let old = w.current;
         w.current = next;
-        w.fibers[old as usize].calls_top = (*hot).calls as usize;
-        let to = &w.fibers[next as usize];
+        w.fibers[old.as_usize()].calls_top = (*hot).calls as usize;
+        let to = &w.fibers[next.as_usize()];
         let (context, fs, mask) = (to.context, to.fs, to.mask);
         (*hot).thread = next;
         (*hot).state = if to.ignoring > 0 { IGNORING } else { RUNNING };
-        if mask != w.fibers[old as usize].mask {
+        if mask != w.fibers[old.as_usize()].mask {
             crate::signal::adopt(mask);
         }
         (*hot).calls = to.calls_top as *mut usize;
         (*hot).calls_limit = to.calls.as_ptr_range().end as *mut usize;
         w.refresh();
-        let save: *mut usize = &raw mut w.fibers[old as usize].context;
+        let save: *mut usize = &raw mut w.fibers[old.as_usize()].context;
         fiber::set_fs_base(fs);
         fiber::porf_switch(save, context);
     }
@@ -435,11 +441,7 @@ pub fn init(shared: *mut Shared) {
         let options = (*shared).options;
         let mut engine = Engine::new();
         engine.window = (options.window != 0).then_some(options.window as usize);
-        let share = match options.scheduler {
-            scheduler::RANDOM => Share::Random,
-            scheduler::PCT => Share::Pct,
-            _ => Share::Both,
-        };
+        let share = Share::from_number(options.scheduler);
         let world = Box::new(World {
             shared,
             engine,
@@ -448,7 +450,7 @@ pub fn init(shared: *mut Shared) {
             fibers: Vec::new(),
             fiber_count: 0,
             runnable: Vec::new(),
-            current: 0,
+            current: ThreadId(0),
             lenders: Vec::new(),
             starved: false,
             syncs: Vec::new(),
@@ -526,13 +528,13 @@ pub fn begin(seed: u64) {
     w.lenders.iter_mut().for_each(|lender| (lender.used, lender.fresh) = (false, true));
     w.runnable.clear();
     w.fiber_count = 1;
-    w.current = 0;
+    w.current = ThreadId(0);
     w.fibers[0].reset();
-    w.runnable.push(0);
+    w.runnable.push(ThreadId(0));
     w.shared().progress.seed.store(seed, Ordering::Relaxed);
     // SAFETY: one kernel thread.
     unsafe {
-        (*HOT.get()).thread = 0;
+        (*HOT.get()).thread = ThreadId(0);
         (*HOT.get()).state = RUNNING;
     }
     w.refresh();

@@ -2,8 +2,10 @@
 //!
 //! A missing entry is 0. Up to eight threads a clock needs no allocation. Cost: O(threads).
 
+use porf_event::ThreadId;
 use smallvec::SmallVec;
 
+/// How many events of each thread are known.
 #[derive(Default, Debug, PartialEq, Eq)]
 pub struct Clock(SmallVec<[u32; 8]>);
 
@@ -16,14 +18,16 @@ impl Clone for Clock {
 }
 
 impl Clock {
+    /// What is known of a thread; 0 is nothing.
     #[inline]
-    pub fn get(&self, thread: u32) -> u32 {
-        self.0.get(thread as usize).copied().unwrap_or(0)
+    pub fn get(&self, thread: ThreadId) -> u32 {
+        self.0.get(thread.as_usize()).copied().unwrap_or(0)
     }
 
+    /// Replaces what is known of a thread.
     #[inline]
-    pub fn set(&mut self, thread: u32, value: u32) {
-        let thread = thread as usize;
+    pub fn set(&mut self, thread: ThreadId, value: u32) {
+        let thread = thread.as_usize();
         if thread >= self.0.len() {
             if value == 0 {
                 return;
@@ -33,8 +37,9 @@ impl Clock {
         self.0[thread] = value;
     }
 
+    /// Makes sure that at least so much of a thread is known.
     #[inline]
-    pub fn raise(&mut self, thread: u32, value: u32) {
+    pub fn raise(&mut self, thread: ThreadId, value: u32) {
         if self.get(thread) < value {
             self.set(thread, value);
         }
@@ -64,10 +69,12 @@ impl Clock {
         }
     }
 
+    /// Forgets everything.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
+    /// Whether nothing is known of any thread.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -88,7 +95,7 @@ mod tests {
     fn join_is_least_upper_bound_and_meet_greatest_lower() {
         let clock = |entries: &[u32]| {
             let mut clock = Clock::default();
-            entries.iter().enumerate().for_each(|(thread, &value)| clock.set(thread as u32, value));
+            entries.iter().enumerate().for_each(|(thread, &value)| clock.set(ThreadId(thread as u16), value));
             clock
         };
         let mut joined = clock(&[3, 0, 5]);
@@ -97,6 +104,6 @@ mod tests {
         assert!(!joined.join(&clock(&[3, 4])));
         let mut met = clock(&[3, 0, 5]);
         met.meet(&clock(&[1, 4]));
-        assert_eq!((met.get(0), met.get(1), met.get(2)), (1, 0, 0));
+        assert_eq!((met.get(ThreadId(0)), met.get(ThreadId(1)), met.get(ThreadId(2))), (1, 0, 0));
     }
 }

@@ -20,30 +20,39 @@
 use crate::clock::Clock;
 use crate::history::{History, NONE};
 use crate::scheduler::Scheduler;
+use porf_event::ThreadId;
 use smallvec::SmallVec;
 
 /// Initial stores belong to this clock of the main thread, which no event of it takes: not 0, which
 /// every clock covers without having seen anything.
 pub const INITIAL_CLOCK: u32 = 1;
 
+/// An atomic object of the present execution.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LocationId(pub u32);
 
 /// A memory order; consume is acquire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
+    /// Atomic, without ordering.
     Relaxed,
+    /// Acquire; consume too.
     Acquire,
+    /// Release.
     Release,
+    /// Acquire and release.
     AcqRel,
+    /// Sequentially consistent.
     SeqCst,
 }
 
 impl Order {
+    /// Whether a load or fence of this order acquires.
     pub fn acquires(self) -> bool {
         matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
     }
 
+    /// Whether a store or fence of this order releases.
     pub fn releases(self) -> bool {
         matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
     }
@@ -61,6 +70,7 @@ pub struct View {
 }
 
 impl View {
+    /// Adds what another view has seen.
     #[inline]
     pub fn join(&mut self, other: &View) {
         self.hb.join(&other.hb);
@@ -70,18 +80,21 @@ impl View {
         self.fence = self.fence.max(other.fence);
     }
 
+    /// The newest event of a thread that coherence must respect.
     #[inline]
-    pub fn get(&self, thread: u32) -> u32 {
+    pub fn get(&self, thread: ThreadId) -> u32 {
         let hb = self.hb.get(thread);
         if self.sc.is_empty() { hb } else { hb.max(self.sc.get(thread)) }
     }
 
+    /// Makes this view equal to `other` without giving up its memory.
     pub fn assign(&mut self, other: &View) {
         self.hb.assign(&other.hb);
         self.sc.assign(&other.sc);
         self.fence = other.fence;
     }
 
+    /// Forgets everything.
     pub fn clear(&mut self) {
         self.hb.clear();
         self.sc.clear();
@@ -117,6 +130,7 @@ pub enum Update {
     Fail(Order),
 }
 
+/// One execution: the threads, the atomic objects, and what each thread has seen.
 #[derive(Default)]
 pub struct Engine {
     threads: Vec<Thread>,
@@ -134,10 +148,12 @@ pub struct Engine {
     pub prune_slack: usize,
     /// A hash of the reads-from relation of this execution, independent of the interleaving.
     pub reads_from: u64,
+    /// Atomic operations and fences so far.
     pub events: u64,
 }
 
 impl Engine {
+    /// An execution with the main thread alone, and no limit on stores.
     pub fn new() -> Engine {
         let mut engine = Engine { prune_slack: 64, ..Engine::default() };
         engine.reset();
@@ -154,15 +170,15 @@ impl Engine {
         self.reads_from = 0;
         self.events = 0;
         self.new_thread();
-        self.threads[0].view.hb.set(0, INITIAL_CLOCK + 1);
+        self.threads[0].view.hb.set(ThreadId(0), INITIAL_CLOCK + 1);
     }
 
     /// A thread that begins where `parent` is.
-    pub fn create_thread(&mut self, parent: u32) -> u32 {
+    pub fn create_thread(&mut self, parent: ThreadId) -> ThreadId {
         let child = self.new_thread();
         let [from, to] = self
             .threads
-            .get_disjoint_mut([parent as usize, child as usize])
+            .get_disjoint_mut([parent.as_usize(), child.as_usize()])
             .expect("a new thread differs from its parent");
         to.view.assign(&from.view);
         to.view.hb.set(child, 1);
@@ -172,19 +188,20 @@ impl Engine {
 
     /// `thread` waits for the end of another and can do nothing before it has seen all of that one's
     /// past; until [`Engine::join_thread`] it does not hold back pruning.
-    pub fn await_thread(&mut self, thread: u32) {
-        self.threads[thread as usize].running = false;
+    pub fn await_thread(&mut self, thread: ThreadId) {
+        self.threads[thread.as_usize()].running = false;
     }
 
-    pub fn finish_thread(&mut self, thread: u32) {
-        self.threads[thread as usize].running = false;
+    /// The thread ends and no longer holds back pruning.
+    pub fn finish_thread(&mut self, thread: ThreadId) {
+        self.threads[thread.as_usize()].running = false;
     }
 
     /// `thread` waited for the end of `child`.
-    pub fn join_thread(&mut self, thread: u32, child: u32) {
+    pub fn join_thread(&mut self, thread: ThreadId, child: ThreadId) {
         let [into, from] = self
             .threads
-            .get_disjoint_mut([thread as usize, child as usize])
+            .get_disjoint_mut([thread.as_usize(), child.as_usize()])
             .expect("a thread cannot join itself");
         into.view.join(&from.view);
         into.running = true;
@@ -192,34 +209,37 @@ impl Engine {
     }
 
     /// Synchronises with a lock or another object that keeps a view.
-    pub fn acquire(&mut self, thread: u32, view: &View) {
-        self.threads[thread as usize].view.join(view);
+    pub fn acquire(&mut self, thread: ThreadId, view: &View) {
+        self.threads[thread.as_usize()].view.join(view);
         self.tick(thread);
     }
 
-    pub fn release(&mut self, thread: u32, view: &mut View) {
-        view.join(&self.threads[thread as usize].view);
+    /// The thread leaves what it has seen in `view`, as an unlock does.
+    pub fn release(&mut self, thread: ThreadId, view: &mut View) {
+        view.join(&self.threads[thread.as_usize()].view);
         self.tick(thread);
     }
 
-    pub fn clock(&self, thread: u32) -> &Clock {
-        &self.threads[thread as usize].view.hb
+    /// What happens before the thread's next event.
+    pub fn clock(&self, thread: ThreadId) -> &Clock {
+        &self.threads[thread.as_usize()].view.hb
     }
 
     /// The current value of the thread's own clock.
     #[inline]
-    pub fn now(&self, thread: u32) -> u32 {
-        self.threads[thread as usize].view.hb.get(thread)
+    pub fn now(&self, thread: ThreadId) -> u32 {
+        self.threads[thread.as_usize()].view.hb.get(thread)
     }
 
     /// Ends the current stretch of plain accesses of a thread.
     #[inline]
-    pub fn tick(&mut self, thread: u32) {
-        let clock = &mut self.threads[thread as usize].view.hb;
+    pub fn tick(&mut self, thread: ThreadId) {
+        let clock = &mut self.threads[thread.as_usize()].view.hb;
         clock.set(thread, clock.get(thread) + 1);
         self.events += 1;
     }
 
+    /// A new atomic object; its initial value happens before everything.
     pub fn new_location(&mut self, initial: u128) -> LocationId {
         if let Some(location) = self.free.pop() {
             self.locations[location.0 as usize].init(initial);
@@ -245,21 +265,23 @@ impl Engine {
         self.locations[location.0 as usize].init(value);
     }
 
+    /// The stores of an atomic object.
     pub fn history(&self, location: LocationId) -> &History {
         &self.locations[location.0 as usize]
     }
 
     /// A plain store to an atomic location, by `thread` when its clock was `clock`.
-    pub fn plain_store(&mut self, location: LocationId, thread: u32, clock: u32, value: u128) {
+    pub fn plain_store(&mut self, location: LocationId, thread: ThreadId, clock: u32, value: u128) {
         let mut prior = SmallVec::new();
         let history = &mut self.locations[location.0 as usize];
-        history.visible_accesses(&self.threads[thread as usize].view, &mut prior);
+        history.visible_accesses(&self.threads[thread.as_usize()].view, &mut prior);
         history.append(value, thread, clock, View::default(), 0, &prior, NONE);
     }
 
+    /// An atomic load: the scheduler chooses among the stores that the model allows.
     pub fn load(
         &mut self,
-        t: u32,
+        t: ThreadId,
         location: LocationId,
         order: Order,
         scheduler: &mut impl Scheduler,
@@ -276,14 +298,15 @@ impl Engine {
         value
     }
 
-    pub fn store(&mut self, t: u32, location: LocationId, order: Order, value: u128) {
+    /// An atomic store.
+    pub fn store(&mut self, t: ThreadId, location: LocationId, order: Order, value: u128) {
         let mut prior = SmallVec::new();
-        match self.locations[location.0 as usize].settled(&self.threads[t as usize].view) {
+        match self.locations[location.0 as usize].settled(&self.threads[t.as_usize()].view) {
             Some(last) => prior.push(last),
             None => self.bounds(t, location, order, &mut prior),
         }
         let sc_index = self.next_sc_index(order);
-        let thread = &self.threads[t as usize];
+        let thread = &self.threads[t.as_usize()];
         let release = if order.releases() { thread.view.clone() } else { thread.released.clone() };
         let clock = self.now(t);
         self.locations[location.0 as usize].append(value, t, clock, release, sc_index, &prior, NONE);
@@ -294,7 +317,7 @@ impl Engine {
     /// A read-modify-write; returns the value read. `update` must be a function of its argument.
     pub fn rmw(
         &mut self,
-        t: u32,
+        t: ThreadId,
         location: LocationId,
         order: Order,
         scheduler: &mut impl Scheduler,
@@ -306,7 +329,7 @@ impl Engine {
     /// A read-modify-write that writes whatever it reads.
     pub fn rmw_always(
         &mut self,
-        t: u32,
+        t: ThreadId,
         location: LocationId,
         order: Order,
         scheduler: &mut impl Scheduler,
@@ -317,7 +340,7 @@ impl Engine {
 
     fn update(
         &mut self,
-        t: u32,
+        t: ThreadId,
         location: LocationId,
         order: Order,
         scheduler: &mut impl Scheduler,
@@ -339,7 +362,7 @@ impl Engine {
             Update::Write(new) => {
                 self.synchronise(t, location, read, order);
                 let sc_index = self.next_sc_index(order);
-                let thread = &self.threads[t as usize];
+                let thread = &self.threads[t.as_usize()];
                 let mut release =
                     if order.releases() { thread.view.clone() } else { thread.released.clone() };
                 let history = &mut self.locations[location.0 as usize];
@@ -353,8 +376,9 @@ impl Engine {
         value
     }
 
-    pub fn fence(&mut self, t: u32, order: Order) {
-        let thread = &mut self.threads[t as usize];
+    /// An atomic fence.
+    pub fn fence(&mut self, t: ThreadId, order: Order) {
+        let thread = &mut self.threads[t.as_usize()];
         if order.acquires() {
             thread.view.join(&thread.acquirable);
         }
@@ -372,9 +396,9 @@ impl Engine {
 
     /// A full fence in every thread, wherever it is, between two of the caller: Linux's `membarrier`. A thread
     /// that has ended had one at its end.
-    pub fn fence_all(&mut self, t: u32) {
+    pub fn fence_all(&mut self, t: ThreadId) {
         self.fence(t, Order::SeqCst);
-        for other in (0..self.thread_count as u32).filter(|other| *other != t) {
+        for other in (0..self.thread_count as u16).map(ThreadId).filter(|other| *other != t) {
             self.fence(other, Order::SeqCst);
         }
         self.fence(t, Order::SeqCst);
@@ -385,33 +409,33 @@ impl Engine {
         self.locations[..self.location_count].iter().map(History::len).sum()
     }
 
-    fn new_thread(&mut self) -> u32 {
-        let id = self.thread_count;
-        self.thread_count += 1;
-        if id == self.threads.len() {
+    fn new_thread(&mut self) -> ThreadId {
+        let id = ThreadId(u16::try_from(self.thread_count).expect("at most 65,535 threads"));
+        if self.thread_count == self.threads.len() {
             self.threads.push(Thread::default());
         }
-        let thread = &mut self.threads[id];
+        let thread = &mut self.threads[self.thread_count];
+        self.thread_count += 1;
         thread.view.clear();
         thread.released.clear();
         thread.acquirable.clear();
         thread.running = true;
-        thread.view.hb.set(id as u32, 1);
-        id as u32
+        thread.view.hb.set(id, 1);
+        id
     }
 
     /// Chooses the store that a load or a read-modify-write returns. `load_order` says with which order the
     /// operation, having read this value, is a mere load; None if it goes on to write, with `order`.
     fn read(
         &mut self,
-        t: u32,
+        t: ThreadId,
         location: LocationId,
         order: Order,
         scheduler: &mut impl Scheduler,
         intent: Intent,
         load_order: impl Fn(u128) -> Option<Order>,
     ) -> u32 {
-        let thread = &self.threads[t as usize];
+        let thread = &self.threads[t.as_usize()];
         if let Some(only) = self.locations[location.0 as usize].settled(&thread.view) {
             scheduler.pick_store(1);
             return only;
@@ -434,7 +458,7 @@ impl Engine {
                 && load_order(history.store(store).value).is_some_and(|order| order != Order::SeqCst)
         };
         let mut candidates = SmallVec::new();
-        history.readable(&self.threads[t as usize].view, &mut candidates);
+        history.readable(&self.threads[t.as_usize()].view, &mut candidates);
         candidates.retain(|&mut store| {
             (history.is_tail(store) || load_order(history.store(store).value).is_some())
                 && history.allows(store, if is_weaker(store) { &weaker } else { &prior })
@@ -474,9 +498,9 @@ impl Engine {
     }
 
     /// The stores that must not be mo-after the store written or read by an access of thread `t`.
-    fn bounds(&self, t: u32, location: LocationId, order: Order, prior: &mut SmallVec<[u32; 16]>) {
+    fn bounds(&self, t: ThreadId, location: LocationId, order: Order, prior: &mut SmallVec<[u32; 16]>) {
         let history = &self.locations[location.0 as usize];
-        let view = &self.threads[t as usize].view;
+        let view = &self.threads[t.as_usize()].view;
         history.visible_accesses(view, prior); // R1, R2
         if order == Order::SeqCst {
             prior.extend(history.last_sc_store(u32::MAX)); // R3
@@ -490,14 +514,14 @@ impl Engine {
     }
 
     #[inline]
-    fn synchronise(&mut self, t: u32, location: LocationId, read: u32, order: Order) {
+    fn synchronise(&mut self, t: ThreadId, location: LocationId, read: u32, order: Order) {
         let store = self.locations[location.0 as usize].store(read);
         if store.thread == t && store.position == 0 {
             // The thread's own store, and no read-modify-write: it released nothing that the thread has not seen.
             return;
         }
         let release = &store.release;
-        let thread = &mut self.threads[t as usize];
+        let thread = &mut self.threads[t.as_usize()];
         if order.acquires() {
             thread.view.join(release);
         } else {
@@ -514,9 +538,9 @@ impl Engine {
     }
 
     #[inline]
-    fn note_read(&mut self, t: u32, location: LocationId, read: u32) {
+    fn note_read(&mut self, t: ThreadId, location: LocationId, read: u32) {
         let store = self.locations[location.0 as usize].store(read);
-        let pair = |thread: u32, clock: u32| u64::from(thread) << 32 | u64::from(clock);
+        let pair = |thread: ThreadId, clock: u32| u64::from(thread.0) << 32 | u64::from(clock);
         let edge = [pair(t, self.now(t)), pair(store.thread, store.clock)]
             .iter()
             .fold(1u64, |hash, &part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));

@@ -18,16 +18,22 @@
 use crate::clock::Clock;
 use crate::engine::View;
 use crate::place::ByThread;
+use porf_event::ThreadId;
 use smallvec::SmallVec;
 
+/// No store.
 pub const NONE: u32 = u32::MAX;
 
+/// A store to one atomic location.
 #[derive(Clone, Debug)]
 pub struct Store {
+    /// What it wrote; narrower values are zero-extended.
     pub value: u128,
-    pub thread: u32,
+    /// Who wrote it.
+    pub thread: ThreadId,
     /// The thread's clock at the store; unique among the thread's stores to this location.
     pub clock: u32,
+    /// The block that it belongs to.
     pub block: u32,
     /// Place inside the block.
     pub position: u32,
@@ -43,7 +49,7 @@ pub struct Store {
 struct Block {
     clock: Clock,
     /// A store of the block, as (thread, clock): covered by exactly the blocks at or after this one.
-    key: (u32, u32),
+    key: (ThreadId, u32),
     /// The last store: the only one that a read-modify-write may still read.
     tail: u32,
     successors: SmallVec<[u32; 4]>,
@@ -52,7 +58,7 @@ struct Block {
 /// What one thread did here.
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    thread: u32,
+    thread: ThreadId,
     last_store: u32,
     /// (clock, store written or read), ascending; a load that repeats the previous entry's store is left out.
     accesses: Vec<(u32, u32)>,
@@ -73,6 +79,7 @@ impl Lane {
     }
 }
 
+/// The stores of one atomic location, in the order of execution.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     stores: Vec<Store>,
@@ -92,6 +99,7 @@ pub struct History {
 }
 
 impl History {
+    /// Forgets everything.
     pub fn clear(&mut self) {
         self.stores.clear();
         self.blocks.clear();
@@ -106,17 +114,20 @@ impl History {
     /// Begins with one store that happens before everything.
     pub fn init(&mut self, value: u128) {
         self.clear();
-        self.append(value, 0, crate::engine::INITIAL_CLOCK, View::default(), 0, &[], NONE);
+        self.append(value, ThreadId(0), crate::engine::INITIAL_CLOCK, View::default(), 0, &[], NONE);
     }
 
+    /// A store by its number.
     pub fn store(&self, store: u32) -> &Store {
         &self.stores[store as usize]
     }
 
+    /// How many stores are kept.
     pub fn len(&self) -> usize {
         self.stores.len()
     }
 
+    /// Whether there is no store, not even the initial one.
     pub fn is_empty(&self) -> bool {
         self.stores.is_empty()
     }
@@ -231,7 +242,8 @@ impl History {
         }
     }
 
-    pub fn record_load(&mut self, thread: u32, clock: u32, store: u32) {
+    /// A thread has read a store: its later accesses must not go back behind it.
+    pub fn record_load(&mut self, thread: ThreadId, clock: u32, store: u32) {
         let lane = self.lane_mut(thread);
         if lane.accesses.last().is_none_or(|&(_, last)| last != store) {
             lane.accesses.push((clock, store));
@@ -244,7 +256,7 @@ impl History {
     pub fn append(
         &mut self,
         value: u128,
-        thread: u32,
+        thread: ThreadId,
         clock: u32,
         release: View,
         sc_index: u32,
@@ -421,7 +433,7 @@ impl History {
     }
 
     #[inline]
-    fn lane_mut(&mut self, thread: u32) -> &mut Lane {
+    fn lane_mut(&mut self, thread: ThreadId) -> &mut Lane {
         let lanes = &self.lanes;
         let place = match self.lane_of.get(thread, || lanes.iter().position(|lane| lane.thread == thread)) {
             Some(place) => place,

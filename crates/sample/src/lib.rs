@@ -14,6 +14,7 @@
 //! RC11 execution whose psc contradicts every interleaving (hb ∪ sc ∪ rf cyclic) is never sampled.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod clock;
 pub mod engine;
@@ -25,7 +26,5 @@ pub mod scheduler;
 
 pub use clock::Clock;
 pub use engine::{Engine, LocationId, Order, View};
+pub use porf_event::ThreadId;
 pub use scheduler::{Random, Scheduler};
-
-/// A thread of the sampled program; the main thread is 0.
-pub type ThreadIndex = u32;

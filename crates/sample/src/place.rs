@@ -5,16 +5,20 @@
 //! only grow, so what was ordered before the thread then still is.
 
 use crate::race::{Access, Conflict, Kind, Past};
+use porf_event::ThreadId;
 use smallvec::SmallVec;
 
+/// An atomic object and the last accesses to it.
 #[derive(Clone, Default, Debug)]
 pub struct Place {
+    /// Where it begins.
     pub address: usize,
+    /// In bytes.
     pub size: u8,
     /// Grows with every plain access to these bytes.
     plain: u32,
     /// The plain write since the last atomic access: (thread, clock).
-    overwritten: Option<(u32, u32)>,
+    overwritten: Option<(ThreadId, u32)>,
     touches: SmallVec<[Touch; 4]>,
     of_thread: ByThread,
 }
@@ -22,7 +26,7 @@ pub struct Place {
 /// What one thread did here.
 #[derive(Clone, Copy, Default, Debug)]
 struct Touch {
-    thread: u32,
+    thread: ThreadId,
     load: Last,
     store: Last,
 }
@@ -37,6 +41,7 @@ struct Last {
 }
 
 impl Place {
+    /// Stands for another object from now on.
     pub fn begin(&mut self, address: usize, size: usize) {
         self.address = address;
         self.size = size as u8;
@@ -51,18 +56,20 @@ impl Place {
         self.plain += 1;
     }
 
-    pub fn overwrite(&mut self, thread: u32, clock: u32) {
+    /// A plain write has changed the object.
+    pub fn overwrite(&mut self, thread: ThreadId, clock: u32) {
         self.overwritten = Some((thread, clock));
     }
 
+    /// The plain write that no atomic access has seen yet; it is seen now.
     #[inline]
-    pub fn take_overwritten(&mut self) -> Option<(u32, u32)> {
+    pub fn take_overwritten(&mut self) -> Option<(ThreadId, u32)> {
         self.overwritten.take()
     }
 
     /// Records an atomic access; says whether plain accesses must be looked at.
     #[inline]
-    pub fn touch(&mut self, thread: u32, clock: u32, pc: u32, store: bool) -> bool {
+    pub fn touch(&mut self, thread: ThreadId, clock: u32, pc: u32, store: bool) -> bool {
         let plain = self.plain;
         let last = self.last(thread, store);
         last.clock = clock;
@@ -71,13 +78,13 @@ impl Place {
     }
 
     /// The access conflicted: look again next time.
-    pub fn doubt(&mut self, thread: u32, store: bool) {
+    pub fn doubt(&mut self, thread: ThreadId, store: bool) {
         let before = self.plain.wrapping_sub(1);
         self.last(thread, store).checked = before;
     }
 
     #[inline]
-    fn last(&mut self, thread: u32, store: bool) -> &mut Last {
+    fn last(&mut self, thread: ThreadId, store: bool) -> &mut Last {
         let index = match self.of_thread.get(thread, || self.touches.iter().position(|t| t.thread == thread))
         {
             Some(index) => index,
@@ -124,9 +131,10 @@ impl Place {
 pub struct ByThread([u16; 8]);
 
 impl ByThread {
+    /// The entry of a thread; `search` is asked for threads beyond the first few.
     #[inline(always)]
-    pub fn get(&self, thread: u32, search: impl FnOnce() -> Option<usize>) -> Option<usize> {
-        match self.0.get(thread as usize) {
+    pub fn get(&self, thread: ThreadId, search: impl FnOnce() -> Option<usize>) -> Option<usize> {
+        match self.0.get(thread.as_usize()) {
             Some(&index) if index > 0 => Some(usize::from(index) - 1),
             Some(_) => None,
             None => search(),
@@ -134,8 +142,8 @@ impl ByThread {
     }
 
     /// For every new entry; there are at most 65,534 threads.
-    pub fn set(&mut self, thread: u32, index: usize) {
-        if let Some(place) = self.0.get_mut(thread as usize) {
+    pub fn set(&mut self, thread: ThreadId, index: usize) {
+        if let Some(place) = self.0.get_mut(thread.as_usize()) {
             *place = (index + 1) as u16;
         }
     }

@@ -4,40 +4,57 @@
 //! executions and records findings. Findings live here, outside of what is rolled back between
 //! executions, and survive the death of the program. Integers and byte arrays only; all zeros is valid.
 
+use porf_event::ThreadId;
+use porf_verdict::ViolationKind;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The environment variable that holds the number of the inherited file descriptor.
 pub const DESCRIPTOR_VARIABLE: &str = "PORF_SAMPLE_FD";
+/// The first word. Its low half changes with the layout.
 pub const MAGIC: u64 = 0x706f_7266_0000_0003;
+/// Room for findings; more are counted and dropped.
 pub const MAX_FINDINGS: usize = 256;
+/// Room for the frames of a stack.
 pub const MAX_FRAMES: usize = 32;
+/// Room for the stacks of a finding.
 pub const MAX_STACKS: usize = 8;
 /// Room for hashes of reads-from relations; beyond three quarters of it the count is a lower bound.
 pub const HASH_SLOTS: usize = 1 << 20;
 
+/// All of the shared memory.
 #[repr(C)]
 pub struct Shared {
+    /// [`MAGIC`], written by the command line.
     pub magic: u64,
+    /// Written by the command line before the program starts.
     pub options: Options,
+    /// Written by the runtime.
     pub progress: Progress,
+    /// Written by the runtime; [`Progress::finding_count`] of them are valid.
     pub findings: [Finding; MAX_FINDINGS],
     /// The text of /proc/self/maps when the first thread was created.
     pub maps_length: u64,
+    /// As many bytes of it as `maps_length` says.
     pub maps: [u8; 1 << 18],
+    /// A hash table: the reads-from relations that were seen.
     pub hashes: [u64; HASH_SLOTS],
 }
 
+/// What the runtime is to do.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
+    /// How many to run.
     pub executions: u64,
+    /// The seed of the first one.
     pub seed: u64,
-    /// See [`scheduler`].
+    /// A [`Share`](crate::scheduler::Share): who chooses threads and stores.
     pub scheduler: u32,
+    /// How many changes of priority PCT makes, plus one.
     pub pct_depth: u32,
     /// Volatile accesses: 0 relaxed, 1 acquire and release.
     pub volatile_acqrel: u32,
-    /// See [`isolation`].
+    /// An [`Isolation`].
     pub isolation: u32,
     /// Stores kept per location; 0 is no limit.
     pub window: u64,
@@ -47,23 +64,30 @@ pub struct Options {
     pub tick: u64,
     /// What happens to the program's output: 0 dropped, 1 shown in the first execution, 2 always shown.
     pub output: u32,
+    /// 1: no execution is begun after one with a finding.
     pub stop_at_first: u32,
 }
 
+/// How far the runtime is.
 #[repr(C)]
 pub struct Progress {
     /// Executions begun and ended.
     pub begun: AtomicU64,
+    /// Executions that have ended.
     pub ended: AtomicU64,
+    /// Executions that differ by reads-from.
     pub distinct: AtomicU64,
+    /// Visible events, over all executions.
     pub events: AtomicU64,
     /// Executions with at least one finding.
     pub violating: AtomicU64,
+    /// The number of the last execution with a finding, from 1.
     pub last_violating: AtomicU64,
     /// Executions that ended by the step limit.
     pub cut_off: AtomicU64,
     /// Executions that ended with a status other than 0, and the last such status.
     pub failed: AtomicU64,
+    /// The last status other than 0.
     pub failed_status: AtomicU64,
     /// The seed of the execution that runs now, or ran last.
     pub seed: AtomicU64,
@@ -71,15 +95,19 @@ pub struct Progress {
     pub heartbeat: AtomicU64,
     /// The process that runs the execution.
     pub process: AtomicU32,
-    /// What was used, see [`isolation`]; 0 is nothing yet.
+    /// The [`Isolation`] that was used.
     pub isolation: AtomicU32,
     /// No execution is left to run; only told where the program is restarted for each.
     pub done: AtomicU32,
+    /// The most threads of one execution.
     pub max_threads: AtomicU32,
+    /// How many findings are valid; grows after the finding was written.
     pub finding_count: AtomicU32,
     /// The program ended before it created a thread.
     pub single_threaded: AtomicU32,
+    /// What is copied back between executions.
     pub snapshot_bytes: AtomicU64,
+    /// The most stores that an execution kept at its end.
     pub peak_stores: AtomicU64,
     /// The program has found this memory.
     pub attached: AtomicU32,
@@ -87,74 +115,175 @@ pub struct Progress {
     pub dropped: AtomicU32,
     /// Steps and loads of the execution by which the PCT scheduler was set; 0 before it.
     pub pct_steps: AtomicU64,
+    /// Loads of that execution.
     pub pct_loads: AtomicU64,
 }
 
+/// One bug, however often it was seen.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Finding {
-    /// See [`kind`].
+    /// A [`FindingKind`].
     pub kind: u32,
+    /// How many of the stacks are valid.
     pub stack_count: u32,
+    /// A hash of what makes it this finding and no other.
     pub key: u64,
     /// Executions in which it occurred.
     pub count: u64,
+    /// The seed of the first execution that showed it.
     pub first_seed: u64,
+    /// The number of the last one, from 1.
     pub last_execution: u64,
+    /// The memory that it is about; 0 if none.
     pub address: u64,
+    /// Bytes from that address on.
     pub size: u32,
     /// 1 when both stacks of a race are complete.
     pub complete: u32,
+    /// For people; ends with a zero.
     pub message: [u8; 256],
+    /// What each thread did; of a race, the later access first.
     pub stacks: [Stack; MAX_STACKS],
 }
 
+/// The calls of one thread.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Stack {
-    pub thread: u32,
+    /// Whose calls they are.
+    pub thread: ThreadId,
     /// [`crate::race::Kind`] as a number for accesses, else [`NO_ACCESS`].
     pub access: u32,
+    /// How many frames are valid.
     pub length: u32,
+    /// The thread's clock at the earlier access of a race.
     pub clock: u32,
     /// Innermost first.
     pub frames: [u64; MAX_FRAMES],
 }
 
-/// Who chooses threads and stores.
-pub mod scheduler {
-    pub const RANDOM: u32 = 0;
-    pub const PCT: u32 = 1;
-    pub const MIXED: u32 = 2;
+/// How executions are kept apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Isolation {
+    /// The cheapest that fits the program; as what was used: none yet.
+    Automatic,
+    /// Memory is copied back.
+    InProcess,
+    /// A child of the program each.
+    Fork,
+    /// The program is started anew for each.
+    Restart,
 }
 
-/// How executions are kept apart.
-pub mod isolation {
-    pub const AUTOMATIC: u32 = 0;
-    /// Memory is copied back.
-    pub const IN_PROCESS: u32 = 1;
-    /// A child of the program each.
-    pub const FORK: u32 = 2;
-    /// The program is started anew for each.
-    pub const RESTART: u32 = 3;
+impl Isolation {
+    /// The one with this number in the shared memory.
+    pub fn from_number(number: u32) -> Isolation {
+        [Isolation::InProcess, Isolation::Fork, Isolation::Restart]
+            .into_iter()
+            .find(|isolation| *isolation as u32 == number)
+            .unwrap_or(Isolation::Automatic)
+    }
+
+    /// The word used in text and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Isolation::Automatic => "none",
+            Isolation::InProcess => "in-process",
+            Isolation::Fork => "fork",
+            Isolation::Restart => "restart",
+        }
+    }
 }
 
 /// The stack is not that of an access.
 pub const NO_ACCESS: u32 = 0xff;
 
-pub mod kind {
-    pub const RACE: u32 = 1;
-    pub const ASSERTION: u32 = 2;
-    pub const ABORT: u32 = 3;
-    pub const DEADLOCK: u32 = 4;
-    pub const USE_AFTER_FREE: u32 = 5;
-    pub const DOUBLE_FREE: u32 = 6;
-    pub const CRASH: u32 = 7;
-    pub const HANG: u32 = 8;
-    pub const LOCK: u32 = 9;
-    pub const EXIT: u32 = 10;
-    pub const INVALID_FREE: u32 = 11;
-    pub const LIVELOCK: u32 = 12;
+/// What the sampler can find. Zero is none, so that fresh memory holds no finding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum FindingKind {
+    /// Two conflicting accesses are not ordered.
+    Race = 1,
+    /// `assert` fails.
+    Assertion,
+    /// The program calls `abort`, or an exception is not caught.
+    Abort,
+    /// Every thread waits for another.
+    Deadlock,
+    /// An access to memory that was freed.
+    UseAfterFree,
+    /// Memory is freed twice.
+    DoubleFree,
+    /// A signal that ends the program.
+    Crash,
+    /// No step for a long time.
+    Hang,
+    /// Misuse of a lock.
+    Lock,
+    /// The program ends with a status other than 0.
+    Exit,
+    /// Something is freed that was not allocated.
+    InvalidFree,
+    /// Threads run, but none stores anything.
+    Livelock,
+}
+
+impl FindingKind {
+    const ALL: [FindingKind; 12] = [
+        FindingKind::Race,
+        FindingKind::Assertion,
+        FindingKind::Abort,
+        FindingKind::Deadlock,
+        FindingKind::UseAfterFree,
+        FindingKind::DoubleFree,
+        FindingKind::Crash,
+        FindingKind::Hang,
+        FindingKind::Lock,
+        FindingKind::Exit,
+        FindingKind::InvalidFree,
+        FindingKind::Livelock,
+    ];
+
+    /// The one with this number in the shared memory.
+    pub fn from_number(number: u32) -> Option<FindingKind> {
+        FindingKind::ALL.into_iter().find(|kind| *kind as u32 == number)
+    }
+
+    /// The sort of violation that all engines call it.
+    pub fn violation(self) -> ViolationKind {
+        match self {
+            FindingKind::Race => ViolationKind::Race,
+            FindingKind::Assertion | FindingKind::Exit => ViolationKind::Assertion,
+            FindingKind::Abort => ViolationKind::Panic,
+            FindingKind::Deadlock => ViolationKind::Deadlock,
+            FindingKind::UseAfterFree | FindingKind::DoubleFree | FindingKind::InvalidFree => {
+                ViolationKind::Memory
+            }
+            FindingKind::Crash => ViolationKind::Trap,
+            FindingKind::Hang | FindingKind::Livelock => ViolationKind::Liveness,
+            FindingKind::Lock => ViolationKind::Lock,
+        }
+    }
+
+    /// In words for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            FindingKind::Race => "data race",
+            FindingKind::Assertion => "assertion failure",
+            FindingKind::Abort => "abort",
+            FindingKind::Deadlock => "deadlock",
+            FindingKind::UseAfterFree => "use after free",
+            FindingKind::DoubleFree => "double free",
+            FindingKind::Crash => "crash",
+            FindingKind::Hang => "hang",
+            FindingKind::Lock => "misuse of a lock",
+            FindingKind::Exit => "failure",
+            FindingKind::InvalidFree => "invalid free",
+            FindingKind::Livelock => "livelock",
+        }
+    }
 }
 
 /// The signal with which the command line asks a silent program to say where it is.

@@ -13,8 +13,10 @@
 
 use crate::clock::Clock;
 use crate::place::Place;
+use porf_event::ThreadId;
 use smallvec::SmallVec;
 
+/// The number that stands for no extension.
 pub const NO_EXTENSION: u32 = 0;
 
 /// The shadow of four bytes. All zeros is valid and means untouched.
@@ -25,8 +27,8 @@ pub struct Cell {
     extension: u32,
     write_clock: u32,
     read_clock: u32,
-    write_thread: u16,
-    read_thread: u16,
+    write_thread: ThreadId,
+    read_thread: ThreadId,
     write_mask: u8,
     read_mask: u8,
     write_kind: Kind,
@@ -35,18 +37,25 @@ pub struct Cell {
     read_pc: u32,
 }
 
+/// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Kind {
+    /// A plain read.
     #[default]
     Read,
+    /// A plain write.
     Write,
+    /// The end of an object.
     Free,
+    /// An atomic load.
     AtomicRead,
+    /// An atomic store or read-modify-write.
     AtomicWrite,
 }
 
 impl Kind {
+    /// Whether it conflicts with reads.
     pub fn writes(self) -> bool {
         matches!(self, Kind::Write | Kind::Free | Kind::AtomicWrite)
     }
@@ -59,6 +68,7 @@ impl Kind {
             .unwrap_or(Kind::AtomicWrite)
     }
 
+    /// Whether it conflicts with plain accesses only.
     pub fn is_atomic(self) -> bool {
         matches!(self, Kind::AtomicRead | Kind::AtomicWrite)
     }
@@ -67,34 +77,49 @@ impl Kind {
 /// An access to some of the four bytes of a cell.
 #[derive(Clone, Copy)]
 pub struct Access<'a> {
-    pub thread: u32,
+    /// Who accesses.
+    pub thread: ThreadId,
     /// The thread's clock; its own entry is the epoch.
     pub clock: &'a Clock,
+    /// The thread's own entry.
     pub now: u32,
+    /// Where it was called from, shortened.
     pub pc: u32,
+    /// The bytes, one bit each.
     pub mask: u8,
+    /// What it does.
     pub kind: Kind,
 }
 
 /// The earlier access of a race, or the free before a use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    pub thread: u32,
+    /// Who accessed.
+    pub thread: ThreadId,
+    /// The thread's own entry then.
     pub clock: u32,
+    /// Where it was called from, shortened.
     pub pc: u32,
+    /// What it did.
     pub kind: Kind,
 }
 
 /// An access that later ones may race with.
 #[derive(Clone, Copy, Debug)]
 pub struct Past {
-    pub thread: u32,
+    /// Who accessed.
+    pub thread: ThreadId,
+    /// The thread's own entry then.
     pub clock: u32,
+    /// Where it was called from, shortened.
     pub pc: u32,
+    /// The bytes, one bit each.
     pub mask: u8,
+    /// What it did.
     pub kind: Kind,
 }
 
+/// What a cell cannot hold: every byte apart, and all concurrent accesses.
 #[derive(Clone, Default, Debug)]
 #[repr(C)]
 pub struct Extension {
@@ -103,7 +128,7 @@ pub struct Extension {
     /// What the runtime keeps for a lock that begins in this cell; 0 is nothing.
     pub sync: u32,
     /// Per byte the last plain write or free.
-    writes: [Option<(u32, u32, u32, Kind)>; 4],
+    writes: [Option<(ThreadId, u32, u32, Kind)>; 4],
     /// Reads since then, and atomic accesses of places that are gone, at most one per thread, kind and mask.
     others: SmallVec<[Past; 4]>,
 }
@@ -139,11 +164,12 @@ impl Detector {
         self.free.clear();
     }
 
+    /// The number of the execution, which cells carry.
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// Makes the cell untouched: the memory was allocated anew. No place covers it any more. Returns what
+    /// Makes the cell untouched: the memory was allocated again. No place covers it any more. Returns what
     /// the runtime kept for a lock here, or 0.
     pub fn forget(&mut self, cell: &mut Cell) -> u32 {
         let mut sync = 0;
@@ -167,7 +193,7 @@ impl Detector {
         *cell = Cell {
             generation: self.generation,
             write_clock: clock,
-            write_thread: thread as u16,
+            write_thread: thread,
             write_mask: 15,
             write_kind: kind,
             write_pc: pc,
@@ -186,6 +212,7 @@ impl Detector {
         self.extensions[cell.extension as usize].cover[byte].checked_sub(1)
     }
 
+    /// An atomic object by its number.
     #[inline]
     pub fn place(&mut self, place: u32) -> &mut Place {
         &mut self.places[place as usize]
@@ -222,7 +249,7 @@ impl Detector {
     /// A plain write whose value the next atomic access must see as a store; says whether the bytes belong
     /// to an atomic object at all.
     #[inline]
-    pub fn overwrite(&mut self, cell: &Cell, mask: u8, thread: u32, clock: u32) -> bool {
+    pub fn overwrite(&mut self, cell: &Cell, mask: u8, thread: ThreadId, clock: u32) -> bool {
         let mut hit = false;
         if cell.extension == NO_EXTENSION {
             return false;
@@ -261,18 +288,18 @@ impl Detector {
 
     /// Did this access (or one covering it) already happen in the same epoch?
     #[inline]
-    pub fn is_repeated(&self, cell: &Cell, thread: u32, now: u32, mask: u8, write: bool) -> bool {
+    pub fn is_repeated(&self, cell: &Cell, thread: ThreadId, now: u32, mask: u8, write: bool) -> bool {
         if cell.generation != self.generation || cell.extension != NO_EXTENSION {
             return false;
         }
         let written = cell.write_clock == now
-            && cell.write_thread == thread as u16
+            && cell.write_thread == thread
             && cell.write_mask & mask == mask
             && cell.write_kind == Kind::Write;
         written
             || (!write
                 && cell.read_clock == now
-                && cell.read_thread == thread as u16
+                && cell.read_thread == thread
                 && cell.read_mask & mask == mask)
     }
 
@@ -329,7 +356,7 @@ impl Detector {
             && (cell.write_kind == Kind::Free || unordered(cell.write_thread, cell.write_clock, a))
         {
             return Some(Some(Conflict {
-                thread: u32::from(cell.write_thread),
+                thread: cell.write_thread,
                 clock: cell.write_clock,
                 pc: cell.write_pc,
                 kind: cell.write_kind,
@@ -342,28 +369,27 @@ impl Detector {
                 return None;
             }
             cell.read_clock = a.now;
-            cell.read_thread = a.thread as u16;
+            cell.read_thread = a.thread;
             cell.read_mask = a.mask;
             cell.read_pc = a.pc;
             return Some(None);
         }
         if read_unordered && cell.read_mask & a.mask != 0 {
             return Some(Some(Conflict {
-                thread: u32::from(cell.read_thread),
+                thread: cell.read_thread,
                 clock: cell.read_clock,
                 pc: cell.read_pc,
                 kind: Kind::Read,
             }));
         }
         // One write is kept: this one, if it covers the other or they are of one epoch.
-        let same_epoch = cell.write_clock == a.now
-            && u32::from(cell.write_thread) == a.thread
-            && cell.write_kind == a.kind;
+        let same_epoch =
+            cell.write_clock == a.now && cell.write_thread == a.thread && cell.write_kind == a.kind;
         if cell.read_mask & !a.mask != 0 || (cell.write_mask & !a.mask != 0 && !same_epoch) {
             return None;
         }
         cell.write_clock = a.now;
-        cell.write_thread = a.thread as u16;
+        cell.write_thread = a.thread;
         cell.write_mask = a.mask | if same_epoch { cell.write_mask } else { 0 };
         cell.write_kind = a.kind;
         cell.write_pc = a.pc;
@@ -384,12 +410,12 @@ impl Detector {
         for byte in 0..4 {
             if cell.write_mask & (1 << byte) != 0 {
                 extension.writes[byte] =
-                    Some((u32::from(cell.write_thread), cell.write_clock, cell.write_pc, cell.write_kind));
+                    Some((cell.write_thread, cell.write_clock, cell.write_pc, cell.write_kind));
             }
         }
         if cell.read_mask != 0 {
             extension.others.push(Past {
-                thread: u32::from(cell.read_thread),
+                thread: cell.read_thread,
                 clock: cell.read_clock,
                 pc: cell.read_pc,
                 mask: cell.read_mask,
@@ -474,8 +500,8 @@ fn bytes(mask: u8) -> impl Iterator<Item = usize> {
 }
 
 #[inline]
-fn unordered(thread: u16, clock: u32, a: &Access) -> bool {
-    u32::from(thread) != a.thread && clock > a.clock.get(u32::from(thread))
+fn unordered(thread: ThreadId, clock: u32, a: &Access) -> bool {
+    thread != a.thread && clock > a.clock.get(thread)
 }
 
 #[cfg(test)]
@@ -493,23 +519,24 @@ mod tests {
             let clocks = (0..3)
                 .map(|thread| {
                     let mut clock = Clock::default();
-                    clock.set(thread, 1);
+                    clock.set(ThreadId(thread), 1);
                     clock
                 })
                 .collect();
             World { detector: Detector::default(), cell: Cell::default(), clocks }
         }
 
-        fn access(&mut self, thread: u32, kind: Kind, mask: u8) -> Option<(u32, Kind)> {
-            let clock = &self.clocks[thread as usize];
-            let access = Access { thread, clock, now: clock.get(thread), pc: thread, mask, kind };
+        fn access(&mut self, thread: u16, kind: Kind, mask: u8) -> Option<(u16, Kind)> {
+            let (pc, thread) = (u32::from(thread), ThreadId(thread));
+            let clock = &self.clocks[thread.as_usize()];
+            let access = Access { thread, clock, now: clock.get(thread), pc, mask, kind };
             let conflict = if kind.is_atomic() {
                 if self.detector.place_at(&self.cell, 0).is_none() {
                     self.detector.new_place(0, 0, 4);
                     self.detector.cover(&mut self.cell, mask, 0);
                 }
                 let store = kind == Kind::AtomicWrite;
-                let look = self.detector.place(0).touch(thread, access.now, thread, store);
+                let look = self.detector.place(0).touch(thread, access.now, pc, store);
                 let found = if look { self.detector.check_atomic(&mut self.cell, access) } else { None };
                 if found.is_some() {
                     self.detector.place(0).doubt(thread, store);
@@ -518,15 +545,15 @@ mod tests {
             } else {
                 self.detector.access(&mut self.cell, access)
             };
-            conflict.map(|c| (c.thread, c.kind))
+            conflict.map(|c| (c.thread.0, c.kind))
         }
 
         /// `to` synchronises with `from`.
         fn synchronise(&mut self, from: usize, to: usize) {
             let clock = self.clocks[from].clone();
             self.clocks[to].join(&clock);
-            let now = clock.get(from as u32);
-            self.clocks[from].set(from as u32, now + 1);
+            let thread = ThreadId(from as u16);
+            self.clocks[from].set(thread, clock.get(thread) + 1);
         }
     }
 

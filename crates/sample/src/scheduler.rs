@@ -18,14 +18,14 @@ pub use pct::Pct;
 pub use random::Random;
 pub use replay::Replay;
 
-use crate::ThreadIndex;
+use porf_event::ThreadId;
 
 /// Answers every question that the model leaves open.
 pub trait Scheduler {
     /// A new execution begins.
     fn begin(&mut self, seed: u64);
     /// Which of `runnable` takes the next step? `current` ran last. Returns an index.
-    fn next_thread(&mut self, runnable: &[ThreadIndex], current: ThreadIndex) -> usize;
+    fn next_thread(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize;
     /// Which of `count` stores, newest last, does a load return?
     fn pick_store(&mut self, count: usize) -> usize;
     /// Some other choice among `count` (does a weak CAS fail, who is woken).
@@ -35,7 +35,7 @@ pub trait Scheduler {
         true
     }
     /// The thread waits for another to do something: let others go first.
-    fn yielded(&mut self, _thread: ThreadIndex) {}
+    fn yielded(&mut self, _thread: ThreadId) {}
 }
 
 /// SplitMix64: small, fast, good enough for choices.
@@ -47,6 +47,7 @@ pub struct Rng {
 }
 
 impl Rng {
+    /// A sequence of numbers that the seed determines.
     pub fn new(seed: u64) -> Rng {
         let mut rng =
             Rng { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d, next: 0 };
@@ -54,6 +55,7 @@ impl Rng {
         rng
     }
 
+    /// The next number.
     #[inline]
     pub fn draw(&mut self) -> u64 {
         let drawn = self.next;

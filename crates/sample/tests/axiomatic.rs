@@ -7,7 +7,7 @@
 
 use porf_sample::engine::Update;
 use porf_sample::scheduler::{Replay, Rng, Scheduler};
-use porf_sample::{Engine, LocationId, Order};
+use porf_sample::{Engine, LocationId, Order, ThreadId};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug)]
@@ -47,16 +47,16 @@ fn all_outcomes(program: &Program, mut engine: Engine) -> BTreeSet<Outcome> {
 fn run(program: &Program, engine: &mut Engine, choices: &mut impl Scheduler) -> Outcome {
     engine.reset();
     let locations: Vec<LocationId> = (0..LOCATIONS).map(|_| engine.new_location(0)).collect();
-    let threads: Vec<u32> = program.iter().map(|_| engine.create_thread(0)).collect();
+    let threads: Vec<ThreadId> = program.iter().map(|_| engine.create_thread(ThreadId(0))).collect();
     let mut next = vec![0; program.len()];
     let mut read: Vec<Outcome> = vec![Vec::new(); program.len()];
     loop {
-        let runnable: Vec<u32> =
-            (0..program.len() as u32).filter(|&t| next[t as usize] < program[t as usize].len()).collect();
+        let unfinished = |t: &ThreadId| next[t.as_usize()] < program[t.as_usize()].len();
+        let runnable: Vec<ThreadId> = (0..program.len() as u16).map(ThreadId).filter(unfinished).collect();
         if runnable.is_empty() {
             break;
         }
-        let p = runnable[choices.next_thread(&runnable, 0)] as usize;
+        let p = runnable[choices.next_thread(&runnable, ThreadId(0))].as_usize();
         let t = threads[p];
         match program[p][next[p]] {
             Op::Load(x, order) => read[p].push(engine.load(t, locations[x], order, choices) as u8),
@@ -81,11 +81,11 @@ fn run(program: &Program, engine: &mut Engine, choices: &mut impl Scheduler) -> 
     }
     for &t in &threads {
         engine.finish_thread(t);
-        engine.join_thread(0, t);
+        engine.join_thread(ThreadId(0), t);
     }
     let mut outcome: Outcome = read.concat();
     for &location in &locations {
-        outcome.push(engine.load(0, location, Order::Relaxed, choices) as u8);
+        outcome.push(engine.load(ThreadId(0), location, Order::Relaxed, choices) as u8);
     }
     outcome
 }

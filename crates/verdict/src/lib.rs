@@ -7,6 +7,10 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod diagnostic;
+
+pub use diagnostic::{Diagnostic, Lines};
+
 use std::fmt;
 
 /// The answer of an engine to "is this program safe?".
@@ -132,7 +136,7 @@ pub enum ViolationKind {
     Unsafe,
 }
 
-/// A place in the user's text; lines and columns start at 1, 0 means unknown.
+/// A place in the user's text; lines and columns start at 1, 0 means unknown. Columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceLocation {
     /// The file as the user named it.
@@ -264,7 +268,9 @@ impl fmt::Display for Limit {
             Limit::Executions { limit } => write!(f, "limit of {limit} executions reached"),
             Limit::Events { given, limit } => write!(f, "{given} events, limit {limit}"),
             Limit::Nodes { limit } => write!(f, "limit of {limit} nodes reached"),
-            Limit::Memory { limit_bytes } => write!(f, "memory limit of {limit_bytes} bytes reached"),
+            Limit::Memory { limit_bytes } => {
+                write!(f, "memory limit of {} MiB reached (--max-memory)", limit_bytes.div_ceil(1 << 20))
+            }
             Limit::Unroll { unroll } => write!(f, "a loop ran more than {unroll} times"),
             Limit::Incomplete { loops, assumptions } => {
                 write!(f, "no execution is complete")?;

@@ -4,8 +4,9 @@ use crate::options::{Format, Options};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use porf::{Axioms, Engine, Error, TestAnswer, difference};
-use porf_frontend_litmus::{Diagnostic, LitmusTest, Quantifier};
-use porf_report::litmus as render;
+use porf_frontend_litmus::{LitmusTest, Quantifier};
+use porf_report::{Paint, diagnostic, litmus as render};
+use porf_verdict::Diagnostic;
 use rayon::prelude::*;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -68,13 +69,13 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     for name in &args.model {
         match Axioms::load(name) {
             Ok(model) => models.push(model),
-            Err(error) => return fail(&error.to_string()),
+            Err(error) => return refuse(&error, options),
         }
     }
     if let Some(against) = &args.against {
         let against = match Axioms::load(against) {
             Ok(model) => model,
-            Err(error) => return fail(&error.to_string()),
+            Err(error) => return refuse(&error, options),
         };
         return compare(&files, &models, &against, args.unroll, options);
     }
@@ -101,7 +102,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     let seconds = started.elapsed().as_secs_f64();
     match options.format {
         Format::Json => print_json(&results),
-        Format::Text => print_text(&results, &models, args.states, options.colored(), seconds),
+        Format::Text => print_text(&results, &models, args.states, options.paint(), seconds),
     }
     exit_code(&results)
 }
@@ -117,9 +118,7 @@ fn test(file: &Path, models: &[Axioms], engine: Engine) -> Tested {
     let name = file.display().to_string();
     let test = match std::fs::read(file) {
         Ok(bytes) => porf_frontend_litmus::parse(&name, &String::from_utf8_lossy(&bytes)),
-        Err(error) => {
-            Err(Diagnostic { file: name.clone(), line: 0, column: 0, message: error.to_string(), help: None })
-        }
+        Err(error) => Err(Diagnostic::about(&name, error.to_string())),
     };
     let answers = match &test {
         Err(_) => Vec::new(),
@@ -152,8 +151,8 @@ fn compare(
         };
         let test = match porf_frontend_litmus::parse(&name, &text) {
             Ok(test) => test,
-            Err(diagnostic) => {
-                eprintln!("{diagnostic}");
+            Err(wrong) => {
+                eprint!("{}", diagnostic::text(&wrong, Some(&text), options.paint()));
                 code = 2;
                 continue;
             }
@@ -249,11 +248,11 @@ fn print_json(results: &[Tested]) {
                             writeln!(out, "{}", render::json(&tested.file, test, model, answer))
                         }
                         Err(message) => {
-                            let diagnostic = refusal(&tested.file, message);
+                            let refusal = Diagnostic::about(&tested.file, message.to_string());
                             writeln!(
                                 out,
                                 "{}",
-                                render::json_error(&tested.file, Some(test), Some(model), &diagnostic)
+                                render::json_error(&tested.file, Some(test), Some(model), &refusal)
                             )
                         }
                     };
@@ -263,10 +262,9 @@ fn print_json(results: &[Tested]) {
     }
 }
 
-fn print_text(results: &[Tested], models: &[Axioms], states: bool, color: bool, seconds: f64) {
+fn print_text(results: &[Tested], models: &[Axioms], states: bool, paint: Paint, seconds: f64) {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let single = results.len() == 1 && models.len() <= 1;
-    let paint = render::Paint { color };
     if models.len() > 1 {
         let names: Vec<&str> = models.iter().map(Axioms::name).collect();
         let rows: Vec<_> = results
@@ -286,10 +284,11 @@ fn print_text(results: &[Tested], models: &[Axioms], states: bool, color: bool, 
     let mut answered = 0;
     for tested in results {
         match &tested.test {
-            Err(diagnostic) => {
+            Err(wrong) => {
                 unsupported += 1;
                 let _ = out.flush();
-                eprintln!("{diagnostic}");
+                let source = std::fs::read_to_string(&tested.file).ok();
+                eprint!("{}", diagnostic::text(wrong, source.as_deref(), paint));
             }
             Ok(test) => {
                 for (model, answer) in &tested.answers {
@@ -334,8 +333,10 @@ fn exit_code(results: &[Tested]) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn refusal(file: &str, message: &Error) -> Diagnostic {
-    Diagnostic { file: file.to_string(), line: 0, column: 0, message: message.to_string(), help: None }
+/// A model that cannot be used.
+fn refuse(error: &Error, options: &Options) -> ExitCode {
+    eprint!("{}", options.error(error));
+    ExitCode::from(2)
 }
 
 fn fail(message: &str) -> ExitCode {

@@ -1,5 +1,6 @@
 //! One module per verb.
 
+pub mod advise;
 pub mod cc;
 pub mod completions;
 pub mod litmus;

@@ -3,14 +3,12 @@
 use crate::interrupt;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource};
 use porf_param::certificate::{self, Certificate, Confirmed, Refusal, Solver};
 use porf_param::explore::{Limits, explore_while};
-use porf_param::syntax::Diagnostic;
-use porf_param::{Answer, Approximation, Memory, Request};
-use porf_report::litmus::Paint;
+use porf_param::{Approximation, Memory, ProofAnswer, Request};
+use porf_report::diagnostic;
 use porf_report::prove::{self as report, Checked, Explored, Proof, Subject};
-use porf_verdict::Verdict;
+use porf_verdict::{Diagnostic, Verdict};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -101,38 +99,43 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 }
 
 /// What went wrong before there was an answer.
-enum Failure {
-    /// In the text of the system, which is here.
-    Text(Diagnostic, String),
-    Other(String),
+struct Failure {
+    wrong: Diagnostic,
+    /// The text of the system, if it is to blame.
+    source: Option<String>,
 }
 
 impl Failure {
     fn show(&self, args: &Args, options: &Options) -> ExitCode {
         let file = args.file.display().to_string();
-        match (self, options.format) {
-            (Failure::Text(diagnostic, source), Format::Json) => {
-                let place = Some(diagnostic.line_column(source));
-                print(&report::error_json(&file, &diagnostic.message, diagnostic.help.as_deref(), place));
+        match (options.format, &self.source) {
+            (Format::Json, _) => print(&report::error_json(&file, &self.wrong)),
+            (Format::Text, Some(source)) => {
+                let wrong = self.wrong.clone().in_file(&file);
+                eprint!("{}", diagnostic::text(&wrong, Some(source), options.paint()));
             }
-            (Failure::Other(message), Format::Json) => print(&report::error_json(&file, message, None, None)),
-            (Failure::Text(diagnostic, source), Format::Text) => {
-                eprint!("{}", pointed(&file, source, diagnostic, options));
-            }
-            (Failure::Other(message), Format::Text) => eprintln!("porf prove: {message}"),
+            (Format::Text, None) => eprintln!("porf prove: {}", self.wrong),
         }
         ExitCode::from(2)
     }
 
+    /// In the text of the system.
+    fn text(wrong: Diagnostic, source: &str) -> Failure {
+        Failure { wrong, source: Some(source.to_owned()) }
+    }
+
+    fn other(message: impl Into<String>) -> Failure {
+        Failure { wrong: Diagnostic::about("", message), source: None }
+    }
+
     fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
-        move |error| Failure::Other(format!("{}: {error}", path.display()))
+        move |error| Failure::other(format!("{}: {error}", path.display()))
     }
 }
 
 fn answer(args: &Args, options: &Options) -> Result<ExitCode, Failure> {
     let source = std::fs::read_to_string(&args.file).map_err(Failure::file(&args.file))?;
-    let wrong = |diagnostic: Diagnostic| Failure::Text(diagnostic, source.clone());
-    let system = porf_param::load(&source).map_err(wrong)?;
+    let system = porf_param::load(&source).map_err(|wrong| Failure::text(wrong, &source))?;
     let memory = match args.model {
         Some(ModelArg::Sc) => Memory::Sc,
         Some(ModelArg::Tso) => Memory::Tso,
@@ -168,8 +171,8 @@ fn prove(args: &Args, subject: Subject<'_>, memory: Memory, options: &Options) -
     };
     interrupt::watch();
     let start = Instant::now();
-    let answer = porf_param::prove(subject.system, request)
-        .map_err(|diagnostic| Failure::Text(diagnostic, subject.source.to_owned()))?;
+    let answer =
+        porf_param::prove(subject.system, request).map_err(|wrong| Failure::text(wrong, subject.source))?;
     let seconds = start.elapsed().as_secs_f64();
     let saved = match (&answer.verdict, &args.certificate) {
         (Verdict::Safe(_), Some(path)) => Some((path, save(args, path, subject, memory, &answer)?)),
@@ -181,7 +184,7 @@ fn prove(args: &Args, subject: Subject<'_>, memory: Memory, options: &Options) -
     let proof = Proof { subject, answer: &answer, invariant: args.invariant, certificate, seconds };
     print(&match options.format {
         Format::Json => report::proof_json(&proof),
-        Format::Text => report::proof_text(&proof, paint(options)),
+        Format::Text => report::proof_text(&proof, options.paint()),
     });
     Ok(ExitCode::from(answer.verdict.exit_code()))
 }
@@ -192,12 +195,11 @@ fn save(
     path: &Path,
     subject: Subject<'_>,
     memory: Memory,
-    answer: &Answer,
+    answer: &ProofAnswer,
 ) -> Result<(Certificate, Confirmed), Failure> {
     let solvers = solvers(args);
-    let whole = certificate::of(memory, &answer.invariant).ok_or_else(|| {
-        Failure::Other("the proof is in the order of coherence: it has no certificate".into())
-    })?;
+    let whole = certificate::of(memory, &answer.invariant)
+        .ok_or_else(|| Failure::other("the proof is in the order of coherence: it has no certificate"))?;
     let least = certificate::minimise(subject.system, memory, whole, &solvers[..solvers.len().min(1)]);
     let checked = least.and_then(|least| {
         // Through the text, as whoever reads the file will.
@@ -207,10 +209,10 @@ fn save(
         Ok((text, least, confirmed))
     });
     let (text, least, confirmed) = checked.map_err(|refusal| match refusal {
-        Refusal::System(diagnostic) => Failure::Text(diagnostic, subject.source.to_owned()),
-        Refusal::Solver(why) => Failure::Other(format!("no certificate is written: {why}")),
+        Refusal::System(wrong) => Failure::text(wrong, subject.source),
+        Refusal::Solver(why) => Failure::other(format!("no certificate is written: {why}")),
         Refusal::Certificate(why) | Refusal::Obligation(why) => {
-            Failure::Other(format!("no certificate is written, because it is not confirmed: {why}"))
+            Failure::other(format!("no certificate is written, because it is not confirmed: {why}"))
         }
     })?;
     std::fs::write(path, text).map_err(Failure::file(path))?;
@@ -233,11 +235,11 @@ fn instance(
     options: &Options,
 ) -> Result<ExitCode, Failure> {
     if let Some(diagnostic) = subject.system.refused_under(memory) {
-        return Err(Failure::Text(diagnostic.clone(), subject.source.to_owned()));
+        return Err(Failure::text(diagnostic.clone(), subject.source));
     }
     if let Some(most) = subject.system.number_procs.filter(|most| processes > *most) {
         let message = format!("the system has at most {most} processes (number_procs), not {processes}");
-        return Err(Failure::Other(message));
+        return Err(Failure::other(message));
     }
     let limits = Limits { states: 1_000_000, buffer: 4, initial: 100_000, stop_at_unsafe: true };
     let start = Instant::now();
@@ -247,7 +249,7 @@ fn instance(
     let explored = Explored { subject, memory, processes, exploration: &exploration, seconds };
     print(&match options.format {
         Format::Json => report::explored_json(&explored),
-        Format::Text => report::explored_text(&explored, paint(options)),
+        Format::Text => report::explored_text(&explored, options.paint()),
     });
     Ok(ExitCode::from(match explored.word() {
         "violated" => 1,
@@ -267,13 +269,13 @@ fn check(
     let text = std::fs::read_to_string(path).map_err(Failure::file(path))?;
     let shown = path.display().to_string();
     let certificate = certificate::read(subject.system, &text)
-        .map_err(|message| Failure::Other(format!("{shown}: {message}")))?;
+        .map_err(|message| Failure::other(format!("{shown}: {message}")))?;
     let start = Instant::now();
     let obligations = certificate::obligations(subject.system, memory, &certificate);
     let obligations = obligations.map_err(|refusal| match refusal {
-        Refusal::System(diagnostic) => Failure::Text(diagnostic, subject.source.to_owned()),
+        Refusal::System(wrong) => Failure::text(wrong, subject.source),
         Refusal::Certificate(why) | Refusal::Obligation(why) | Refusal::Solver(why) => {
-            Failure::Other(format!("{shown}: {why}"))
+            Failure::other(format!("{shown}: {why}"))
         }
     })?;
     if let Some(path) = &args.smt {
@@ -285,36 +287,15 @@ fn check(
     }
     let result = certificate::refute(&obligations, &solvers(args));
     if let Err(Refusal::Solver(why)) = &result {
-        return Err(Failure::Other(why.clone()));
+        return Err(Failure::other(why.clone()));
     }
     let seconds = start.elapsed().as_secs_f64();
     let checked = Checked { subject, path: &shown, certificate: &certificate, result: &result, seconds };
     print(&match options.format {
         Format::Json => report::checked_json(&checked),
-        Format::Text => report::checked_text(&checked, paint(options)),
+        Format::Text => report::checked_text(&checked, options.paint()),
     });
     Ok(ExitCode::from(if result.is_ok() { 0 } else { 2 }))
-}
-
-/// The diagnostic in the source, with its help.
-fn pointed(file: &str, source: &str, diagnostic: &Diagnostic, options: &Options) -> String {
-    let length = diagnostic.span.end.saturating_sub(diagnostic.span.start).max(1);
-    let label = LabeledSpan::new(None, diagnostic.span.start as usize, length as usize);
-    let mut shown = MietteDiagnostic::new(diagnostic.message.clone()).with_label(label);
-    shown.help = diagnostic.help.clone();
-    let report = miette::Report::new(shown).with_source_code(NamedSource::new(file, source.to_owned()));
-    let theme = if options.colored() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
-    let mut text = String::new();
-    if handler.render_report(&mut text, report.as_ref()).is_err() {
-        let (line, column) = diagnostic.line_column(source);
-        text = format!("{file}:{line}:{column}: {}\n", diagnostic.message);
-    }
-    text
-}
-
-fn paint(options: &Options) -> Paint {
-    Paint { color: options.colored() }
 }
 
 /// Writes to stdout; a reader that has gone away is no error.

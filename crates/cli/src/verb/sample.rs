@@ -13,6 +13,7 @@ use channel::Channel;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use porf_sample::protocol;
+use porf_sample::scheduler::Share;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -77,11 +78,11 @@ pub struct Args {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SchedulerName {
     /// All threads and stores alike
-    Random = protocol::scheduler::RANDOM as isize,
+    Random = Share::Random as isize,
     /// Priorities of threads, few weak loads
-    Pct = protocol::scheduler::PCT as isize,
+    Pct = Share::Pct as isize,
     /// Mostly random, pct in one execution of thirty-two
-    Mixed = protocol::scheduler::MIXED as isize,
+    Mixed = Share::Both as isize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -93,13 +94,13 @@ enum Volatile {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Isolation {
     /// The cheapest that fits the program
-    Auto = protocol::isolation::AUTOMATIC as isize,
+    Auto = protocol::Isolation::Automatic as isize,
     /// Memory is copied back
-    InProcess = protocol::isolation::IN_PROCESS as isize,
+    InProcess = protocol::Isolation::InProcess as isize,
     /// A child process each
-    Fork = protocol::isolation::FORK as isize,
+    Fork = protocol::Isolation::Fork as isize,
     /// The program is started anew for each
-    Restart = protocol::isolation::RESTART as isize,
+    Restart = protocol::Isolation::Restart as isize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -125,7 +126,7 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let mut run = Run::new(args, args.protocol())?;
     if !interrupt::requested() && run.depends_on_the_past(args)? {
         // What is left outside the process by one execution changes the next: a process for each, then.
-        let isolation = protocol::isolation::RESTART;
+        let isolation = protocol::Isolation::Restart as u32;
         run = Run::new(args, protocol::Options { isolation, ..args.protocol() })?;
     }
     let interrupted = interrupt::requested();
@@ -135,7 +136,7 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let program: Vec<String> = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match options.format {
         Format::Json => println!("{}", summary.json(&program)),
-        Format::Text => print!("{}", summary.text(&program, options.colored())),
+        Format::Text => print!("{}", summary.text(&program, options.paint())),
     }
     if let (Some(path), Some(seed)) = (&args.witness, summary.first_seed()) {
         let witness = args.witness(seed);
@@ -171,7 +172,7 @@ impl Run {
             }
             // A process that is killed says nothing: the next does not wait for it.
             fruitless = if sign() == before { fruitless + 1 } else { 0 };
-            let restarts = progress.isolation.load(Ordering::Relaxed) == protocol::isolation::RESTART;
+            let restarts = progress.isolation.load(Ordering::Relaxed) == protocol::Isolation::Restart as u32;
             let done = progress.done.load(Ordering::Acquire) != 0;
             if !restarts || done || fruitless == 3 || interrupt::requested() {
                 break status;
@@ -185,7 +186,7 @@ impl Run {
     fn depends_on_the_past(&self, args: &Args) -> std::io::Result<bool> {
         const TRIED: usize = 4;
         let shared = self.channel.shared();
-        if shared.progress.isolation.load(Ordering::Relaxed) == protocol::isolation::RESTART {
+        if shared.progress.isolation.load(Ordering::Relaxed) == protocol::Isolation::Restart as u32 {
             return Ok(false);
         }
         let later = self.channel.findings().iter().filter(|finding| finding.first_seed != args.seed);

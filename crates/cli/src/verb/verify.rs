@@ -5,12 +5,15 @@ mod progress;
 use crate::guard::Guard;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
-use porf::{Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Model, Request, Schedule};
+use porf::{
+    Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction, Reductions,
+    Request, Schedule, Volatile,
+};
 use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
 use progress::Bar;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -47,6 +50,9 @@ pub struct Args {
     /// Stop after this many executions, or this long (10s, 5m)
     #[arg(long)]
     budget: Option<Budget>,
+    /// Stop when the process has this much memory (512M, 4G) [default: half of the machine's]
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<Memory>,
     /// Keep what is left to do in this file, and go on from it if it is there
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -56,25 +62,34 @@ pub struct Args {
     /// Only estimate the number of executions
     #[arg(long)]
     estimate: bool,
-    /// Go on after the first violation and report the shortest
+    /// Report every violation (kind and place), each with the shortest execution that shows it
     #[arg(long)]
     all: bool,
     /// What to look for (default: all of these but leaks)
     #[arg(long, value_delimiter = ',', value_name = "KIND", value_parser = kind)]
     check: Vec<ViolationKind>,
+    /// Do not look for orderings that repair a wrong program
+    #[arg(long)]
+    no_hints: bool,
     /// Look for memory that is never freed too
     #[arg(long)]
     leaks: bool,
     /// A weak compare-and-swap may fail for no reason; loops around one need --unroll then
     #[arg(long)]
     spurious: bool,
+    /// An overflow of a signed number is an error (a trap) too
+    #[arg(long)]
+    overflow: bool,
+    /// What volatile accesses are: ordinary ones that may race, as in the standards, or atomics
+    #[arg(long, value_enum, default_value_t = VolatileName::Plain)]
+    volatile: VolatileName,
     /// The function that the first thread runs
     #[arg(long, default_value = "main")]
     entry: String,
     /// The compiler to use
     #[arg(long)]
     clang: Option<String>,
-    /// Write a violation as a file for `porf replay`
+    /// Write a violation as a file for `porf replay` (with --all, further ones as FILE-2 and so on)
     #[arg(long)]
     witness: Option<PathBuf>,
     /// Write a violation as a graph for Graphviz
@@ -92,6 +107,10 @@ pub struct Args {
     /// Up to rf with seq_cst: how hard to look for an order of the writes
     #[arg(long, hide = true)]
     branches: Option<u32>,
+    /// Visit executions that this reduction leaves out (retries, net-effect, barriers, locks, symmetry, awaits), or
+    /// that any does (all)
+    #[arg(long, value_delimiter = ',', value_name = "NAME", value_parser = no_reduce)]
+    no_reduce: Vec<NoReduce>,
     /// Which thread moves first where several can: the result is the same, the way there is not
     #[arg(long, value_enum, default_value_t = ScheduleName::Left, hide = true)]
     schedule: ScheduleName,
@@ -99,6 +118,9 @@ pub struct Args {
     #[arg(last = true)]
     flags: Vec<String>,
 }
+
+/// How much is tried to find out which orderings repair a program.
+const HINTS: Budget = Budget { executions: Some(20_000), time: Some(Duration::from_secs(3)), memory: None };
 
 #[derive(Clone, Copy, ValueEnum)]
 enum EquivalenceName {
@@ -116,6 +138,13 @@ enum StdName {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+enum VolatileName {
+    Plain,
+    Relaxed,
+    Acqrel,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
 enum ScheduleName {
     Left,
     Right,
@@ -127,7 +156,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     match answer(args, options) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprint!("{}", options.error(&error));
             ExitCode::from(2)
         }
     }
@@ -165,6 +194,12 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     }
     let mut answer = porf::verify(&input, &request)?;
     answer.seconds.frontend = frontend.as_secs_f64();
+    if !args.no_hints {
+        // A hint that cannot be found is no error.
+        let budget = Budget { memory: request.budget.memory, ..HINTS };
+        let hints = Request { budget, ..request };
+        answer.repair = porf::repair(&input, &hints, &answer).unwrap_or(None);
+    }
     answer.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     write_files(args, &answer)?;
     match options.format {
@@ -182,8 +217,14 @@ fn load(args: &Args) -> Result<Input, Error> {
         clang: args.clang.clone(),
         entry: args.entry.clone(),
         spurious: args.spurious,
+        overflow: args.overflow,
+        volatile: match args.volatile {
+            VolatileName::Plain => Volatile::Plain,
+            VolatileName::Relaxed => Volatile::Relaxed,
+            VolatileName::Acqrel => Volatile::AcqRel,
+        },
+        is_rust: false,
         real_std: args.std == StdName::Real,
-        ..LoadOptions::default()
     };
     Input::load(&args.files, &options)
 }
@@ -194,7 +235,7 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
         equivalence: args.equivalence.into(),
         unroll: args.unroll,
         jobs: args.jobs,
-        budget: args.budget.unwrap_or_default(),
+        budget: Budget { memory: args.max_memory.or_else(Memory::half), ..args.budget.unwrap_or_default() },
         checkpoint: checkpoint
             .map(|path| Checkpoint { path, interval: Duration::from_secs(args.checkpoint_interval) }),
         all: args.all,
@@ -205,6 +246,7 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
             ScheduleName::Fewest => Schedule::Fewest,
         },
         branches: args.branches,
+        reductions: reductions(args),
         interrupt: Some(crate::interrupt::flag()),
         progress: if std::io::stderr().is_terminal() { Some(bar) } else { None },
         ..Request::new(args.model.unwrap_or(input.model))
@@ -229,6 +271,27 @@ fn kind(word: &str) -> Result<ViolationKind, String> {
     known.ok_or_else(|| format!("one of {}", KINDS.map(ViolationKind::word).join(", ")))
 }
 
+/// What `--no-reduce` names.
+#[derive(Clone, Copy)]
+enum NoReduce {
+    One(Reduction),
+    All,
+}
+
+fn no_reduce(word: &str) -> Result<NoReduce, String> {
+    match word {
+        "all" => Ok(NoReduce::All),
+        _ => word.parse().map(NoReduce::One).map_err(|names| format!("{names}, all")),
+    }
+}
+
+fn reductions(args: &Args) -> Reductions {
+    args.no_reduce.iter().fold(Reductions::default(), |set, no| match no {
+        NoReduce::One(reduction) => set.without(*reduction),
+        NoReduce::All => Reductions::NONE,
+    })
+}
+
 fn checks(args: &Args) -> Checks {
     let asked = match args.check.as_slice() {
         [] => Checks::default(),
@@ -248,32 +311,48 @@ impl From<EquivalenceName> for Equivalence {
 
 /// The files that the user asked for.
 fn write_files(args: &Args, answer: &Answer) -> Result<(), Error> {
-    let mut files: Vec<(&PathBuf, String)> = Vec::new();
-    if let (Some(path), Some(found)) = (&args.witness, render::witness(answer)) {
-        files.push((path, format!("{found:#}\n")));
-    }
-    if let (Some(path), Some(graph)) = (&args.dot, render::dot(answer)) {
-        files.push((path, graph));
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
+    for (at, found) in answer.found.iter().enumerate() {
+        if let (Some(path), Some(witness)) = (&args.witness, render::witness(answer, found)) {
+            files.push((numbered(path, at), format!("{witness:#}\n")));
+        }
+        if let (Some(path), Some(graph)) = (&args.dot, render::dot(found)) {
+            files.push((numbered(path, at), graph));
+        }
     }
     if let Some(path) = &args.html {
-        files.push((path, render::html(answer, &read)));
+        files.push((path.clone(), render::html(answer, &read)));
     }
     if let Some(path) = &args.sarif {
-        files.push((path, format!("{:#}\n", render::sarif(answer))));
+        files.push((path.clone(), format!("{:#}\n", render::sarif(answer))));
     }
     for (path, contents) in files {
-        std::fs::write(path, contents)
+        std::fs::write(&path, contents)
             .map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
     }
     Ok(())
 }
 
-fn read(file: &str) -> Option<String> {
+/// The file of a further violation: `bug.json`, `bug-2.json`, …
+fn numbered(path: &Path, at: usize) -> PathBuf {
+    if at == 0 {
+        return path.to_path_buf();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!("-{}", at + 1));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+pub(super) fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok()
 }
 
 /// Columns of the terminal.
-fn width() -> usize {
+pub(super) fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     columns.unwrap_or(if std::io::stdout().is_terminal() { 100 } else { 120 })
 }

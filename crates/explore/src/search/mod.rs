@@ -30,6 +30,8 @@ use std::ops::ControlFlow;
 
 /// Events between two looks at the clock.
 const WATCH: u64 = 4096;
+/// About how many bytes may be taken between two looks at the memory.
+const TAKEN: usize = 64 << 20;
 
 /// The next event of a thread.
 #[derive(Clone, Copy)]
@@ -187,8 +189,11 @@ pub(crate) trait Policy<'p>: Sized {
             if loc != Loc::NONE && trail.overlaps(loc) {
                 return Err(self.overlap(next));
             }
-            if trail.statistics.events % WATCH == WATCH - 1 && self.watch(visitor)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+            if trail.statistics.events % WATCH == WATCH - 1 || trail.taken() > TAKEN {
+                trail.watched();
+                if self.watch(visitor)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
             let trail = self.trail_mut();
             trail.statistics.events += 1;

@@ -83,6 +83,9 @@ pub(crate) struct Trail<'p, G> {
     /// There is nothing to extend: the next thing is to go back.
     pub seen: bool,
     pub statistics: Statistics,
+    /// Since the last look at the memory: bytes of copies that were made; how large the history was then.
+    pub copied: usize,
+    pub history_was: usize,
 }
 
 impl<'p, G: Growing> Trail<'p, G> {
@@ -98,7 +101,21 @@ impl<'p, G: Growing> Trail<'p, G> {
             roots: Vec::new(),
             seen: false,
             statistics: Statistics::default(),
+            copied: 0,
+            history_was: 0,
         }
+    }
+
+    /// About how many bytes may have been taken since the last look at the memory.
+    #[inline]
+    pub fn taken(&self) -> usize {
+        self.copied + self.history.size.get().saturating_sub(self.history_was)
+    }
+
+    /// The memory is looked at now.
+    pub fn watched(&mut self) {
+        self.copied = 0;
+        self.history_was = self.history.size.get();
     }
 
     #[inline]
@@ -129,6 +146,7 @@ impl<'p, G: Growing> Trail<'p, G> {
     /// Goes on with a copy; the present graph waits.
     #[inline]
     pub fn enter_copy(&mut self, copy: G) {
+        self.copied += copy.graph().bytes();
         self.waiting.push(std::mem::replace(&mut self.now, copy));
     }
 

@@ -42,7 +42,7 @@ impl<C: Checker> Weaver<'_, C> {
         }
     }
 
-    /// What the next event of a thread hangs on.
+    /// What the next event of a thread depends on.
     pub(super) fn links(&self, thread: ThreadId, tag: Tag) -> Links {
         let hangs = self.trail.history.hangs(tag);
         let events = self.trail.now.graph.thread(thread).events();
@@ -63,7 +63,7 @@ impl<C: Checker> Weaver<'_, C> {
     }
 }
 
-/// Whether two events hang on the same.
+/// Whether two events depend on the same.
 fn same(a: &Links, b: &Links) -> bool {
     a.needs.len() == b.needs.len() && a.needs.iter().all(|need| b.needs.contains(need))
 }

@@ -1,10 +1,10 @@
-//! What an `if` that is over still has to do with what comes after it.
+//! How an `if` that has ended still influences the code after it.
 
 use porf_ir::{Instr, Operand, Program, Reg};
 use std::collections::BTreeSet;
 
-/// Whether some register is assigned inside of an `if` that ends control dependencies, and used after it:
-/// what it holds then depends on the condition, and nothing says so.
+/// Whether some register is assigned inside an `if` that ends control dependencies, and used after it. Its
+/// value then depends on the condition, but no dependency records that.
 pub(crate) fn has_implicit_flow(program: &Program) -> bool {
     any_if(program, |body, rest| {
         let assigned: BTreeSet<Reg> = body.iter().filter_map(Instr::destination).collect();
@@ -18,15 +18,14 @@ pub(crate) fn has_implicit_flow(program: &Program) -> bool {
     })
 }
 
-/// Whether there are events inside of such an `if` and after it: those after it do not depend on the
-/// condition, but which events of the thread they are does, so that they cannot be kept when the
-/// condition changes.
+/// Whether there are events inside such an `if` and after it. The later ones do not depend on the condition,
+/// but their positions in the thread do. So they cannot be kept when the condition changes.
 pub(crate) fn has_optional_events(program: &Program) -> bool {
     any_if(program, |body, rest| body.iter().any(may_have_event) && rest.iter().any(may_have_event))
 }
 
-/// Whether such an `if` may write and there may be a read after it, which, where it is kept because it orders,
-/// might have to read from a write that comes with another condition.
+/// Whether such an `if` may write and a read may follow it. A read that is kept because it orders something
+/// might have to read from a write that only another condition produces.
 pub(crate) fn has_optional_writes(program: &Program) -> bool {
     let may_write =
         |instr: &Instr| may_have_event(instr) && !matches!(instr, Instr::Load { .. } | Instr::Fence { .. });

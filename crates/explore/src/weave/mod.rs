@@ -1,8 +1,8 @@
 //! The search for models that do not keep program order: every consistent execution graph exactly once.
 //!
 //! Source: Kokologiannakis, Vafeiadis, "HMC: model checking for hardware memory models", ASPLOS 2020, for
-//! the idea (a write revisits reads outside of what it depends on, and may leave holes in threads), and
-//! TruSt (see [`engine`](crate::engine)) for the search, which this is with two changes:
+//! the idea: a write revisits reads outside of what it depends on, and may leave holes in threads. The
+//! search is that of TruSt (see [`engine`](crate::engine)) with two changes:
 //! 1. the prefix of an event is its dependency prefix, (rf ∪ addr ∪ data ∪ ctrl ∪ rmw)+ and what decides
 //!    that the event happens at all ([`prefix`](crate::prefix)); threads have holes, and the next event of a
 //!    thread goes into its first one;
@@ -17,8 +17,8 @@
 //! the thread does next; it is recognised by its site. A thread may end before it comes to such an event
 //! (a blocked assumption): then the graph is no execution, and is not shown.
 //!
-//! After the main search it begins not with the empty graph but with each [`seed`](crate::seed) in turn, of which
-//! nothing is revisited: it then goes through executions with cycles in po ∪ rf and no others.
+//! After the main search it starts from each [`seed`](crate::seed) instead of the empty graph, and revisits
+//! nothing in the seed. It then visits only executions with cycles in po ∪ rf.
 //!
 //! Limits: executions in which (rf ∪ addr ∪ data ∪ ctrl ∪ rmw)+ has a cycle, values out of thin air, are
 //! not found.

@@ -324,10 +324,10 @@ impl<'p, C: Checker> Policy<'p> for Weaver<'p, C> {
         if self.check_memory(visitor)?.is_break() || self.arrived(visitor).is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        if let Some((a, b)) = self.checker.race(&self.trail.now).map_err(diagnosed)?
-            && visitor.visit(Visit::Race(&self.execution(false, &[]), a, b)).is_break()
-        {
-            return Ok(ControlFlow::Break(()));
+        for (a, b) in self.checker.races(&self.trail.now).map_err(diagnosed)? {
+            if visitor.visit(Visit::Race(&self.execution(false, &[]), a, b)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
         if self.trail.is_complete() {
             self.trail.statistics.executions += 1;
@@ -452,9 +452,10 @@ impl<'p, C: Checker> Weaver<'p, C> {
         let is_free = |ev: &Ev| matches!(graph.event(*ev).label, Label::Free { .. });
         for event in graph.all().filter(|ev| !is_free(ev)).chain(graph.all().filter(is_free)) {
             let tag = Tag(self.trail.now.links(event).before);
-            if let Some(error) = memory::check(graph, event, &before)
-                && !(error.kind == FaultKind::Uninitialised && self.trail.history.only_moves(tag))
-            {
+            for error in memory::check(graph, event, &before) {
+                if error.kind == FaultKind::Uninitialised && self.trail.history.only_moves(tag) {
+                    continue;
+                }
                 let fault = self.trail.history.fault(tag, error.kind, error.message);
                 let execution = self.execution(false, &[]);
                 if visitor.visit(Visit::Memory(&execution, &fault, event, error.other)).is_break() {
@@ -532,8 +533,8 @@ impl<'p, C: Checker> Weaver<'p, C> {
 
 fn diagnosed(diagnostic: Diagnostic) -> Error {
     // What is not in a cat file has no line.
-    Error::Unsupported(match diagnostic.line {
-        0 => format!("{} under {}", diagnostic.message, diagnostic.file),
+    Error::Unsupported(match diagnostic.location.line {
+        0 => format!("{} under {}", diagnostic.message, diagnostic.location.file),
         _ => diagnostic.to_string(),
     })
 }

@@ -60,6 +60,25 @@ pub fn waiting_program(seed: u64, size: u64, modes: Modes) -> Program {
     program
 }
 
+/// 2 to 4 threads of one or two kinds, at most 3 operations each.
+pub fn symmetric_program(seed: u64, size: u64, modes: Modes, waits: bool) -> Program {
+    let mut program = match waits {
+        true => waiting_program(seed, size, modes),
+        false => program(seed, size, modes),
+    };
+    let mut random = Random::new(seed ^ 0x85eb_ca6b);
+    let kinds = 1 + random.below(2).min(program.functions.len() as u64 - 1);
+    let threads = random.pick(&[2, 3, 3, 4]);
+    program.threads = (0..threads)
+        .map(|thread| ThreadEntry {
+            name: format!("P{thread}"),
+            function: FunctionId(random.below(kinds) as u32),
+            registers: Vec::new(),
+        })
+        .collect();
+    program
+}
+
 fn build(seed: u64, size: u64, modes: Modes, waits: bool) -> Program {
     let mut random = Random::new(seed);
     let mut program = Program { name: format!("random {seed}"), ..Program::default() };

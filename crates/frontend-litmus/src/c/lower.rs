@@ -247,7 +247,7 @@ impl<'p, 'a> Lower<'p, 'a> {
             Kind::Name(name) => Ok(self.thread.register(name).into()),
             Kind::AddressOf(name) => Err(self
                 .error(expr, format!("the address of '{name}' is not supported"))
-                .with_help("variables are passed as parameters, which are pointers")),
+                .help("variables are passed as parameters, which are pointers")),
             Kind::Deref(pointer) => {
                 let address = self.evaluate(pointer, None)?;
                 Ok(self.load(address, ReadMode::Plain, dst))

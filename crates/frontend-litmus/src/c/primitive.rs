@@ -557,7 +557,7 @@ impl<'a> Lower<'_, 'a> {
             [first, second] if pointer(first) != pointer(second) => Ok(pointer(first)),
             [_, _] => Err(self
                 .error(call, "cannot tell which argument is the pointer")
-                .with_help("C11 takes it first, the Linux kernel last; exactly one of the two must be a parameter of the thread")),
+                .help("C11 takes it first, the Linux kernel last; exactly one of the two must be a parameter of the thread")),
             _ => Ok(false),
         }
     }

@@ -138,7 +138,7 @@ pub fn mutex_lock(tr: &mut Translator<'_>) -> FunctionId {
     })
 }
 
-/// Of a thread that holds the mutex: takes it once more if it is recursive, else does `otherwise` with
+/// For a thread that holds the mutex: takes it once more if it is recursive, else does `otherwise` with
 /// its kind.
 fn when_held(a: &mut Asm, mutex: Operand, otherwise: impl FnOnce(&mut Asm, Operand)) {
     let held = a.held(HeldOp::Count, mutex);

@@ -181,6 +181,7 @@ functions! {
         fn LLVMGetAllocatedType(value: Value<'m>) -> Type<'m> where value.is_a(&[Opcode::Alloca]);
         fn LLVMGetOrdering(value: Value<'m>) -> c_int
             where value.is_a(&[Opcode::Load, Opcode::Store, Opcode::Fence, Opcode::AtomicRmw]);
+        fn LLVMGetVolatile(value: Value<'m>) -> c_int where value.is_a(&[Opcode::Load, Opcode::Store]);
         fn LLVMGetCmpXchgSuccessOrdering(value: Value<'m>) -> c_int where value.is_a(&[Opcode::CmpXchg]);
         fn LLVMGetCmpXchgFailureOrdering(value: Value<'m>) -> c_int where value.is_a(&[Opcode::CmpXchg]);
         fn LLVMGetWeak(value: Value<'m>) -> c_int where value.is_a(&[Opcode::CmpXchg]);

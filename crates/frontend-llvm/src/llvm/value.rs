@@ -179,7 +179,7 @@ impl<'m> Value<'m> {
         (0..self.successor_count()).map(|index| llvm().LLVMGetSuccessor(self, index)).collect()
     }
 
-    /// Of a switch: the value for its successor `index`, which is at least 1 (0 is the default).
+    /// For a switch: the value for its successor `index`, which is at least 1 (0 is the default).
     pub fn case_value(self, index: u32) -> Value<'m> {
         llvm().switch_case_value(self, index).unwrap_or_else(|| self.operand(2 * index))
     }
@@ -188,7 +188,7 @@ impl<'m> Value<'m> {
         llvm().LLVMGetNormalDest(self)
     }
 
-    /// Of an invoke in a function that unwinds: where it goes on then.
+    /// For an invoke in a function that unwinds: where it goes on then.
     pub fn unwind_destination(self) -> Option<Block<'m>> {
         self.function().unwinds().then(|| llvm().LLVMGetUnwindDest(self))
     }
@@ -212,7 +212,12 @@ impl<'m> Value<'m> {
         Ordering::from(llvm().LLVMGetOrdering(self))
     }
 
-    /// Of a compare-and-swap: its orderings on success and on failure, and whether it is weak.
+    /// Of a load or store.
+    pub fn is_volatile(self) -> bool {
+        llvm().LLVMGetVolatile(self) != 0
+    }
+
+    /// For a compare-and-swap: its orderings on success and on failure, and whether it is weak.
     pub fn cmpxchg_parts(self) -> (Ordering, Ordering, bool) {
         let success = llvm().LLVMGetCmpXchgSuccessOrdering(self);
         let failure = llvm().LLVMGetCmpXchgFailureOrdering(self);

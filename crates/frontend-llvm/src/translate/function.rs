@@ -1,5 +1,6 @@
 //! Function bodies: blocks in order, values in registers, phis as moves on edges, heads of loops.
 
+use super::counted::is_counted;
 use super::types::{self, Unsupported};
 use super::{Translator, types::Word};
 use crate::library;
@@ -12,6 +13,8 @@ pub struct Body<'t, 'm> {
     pub tr: &'t mut Translator<'m>,
     pub b: FunctionBuilder,
     function: Value<'m>,
+    /// Its source file, by number.
+    file: u32,
     pub params: u32,
     values: HashMap<Value<'m>, Vec<Operand>>,
     labels: HashMap<Block<'m>, Label>,
@@ -34,6 +37,8 @@ struct Loop<'m> {
     back: Vec<Block<'m>>,
     /// It can be entered elsewhere than at its head.
     irreducible: bool,
+    /// How often it runs is a constant.
+    counted: bool,
 }
 
 impl<'t, 'm> Body<'t, 'm> {
@@ -49,7 +54,8 @@ impl<'t, 'm> Body<'t, 'm> {
     /// Parameters and nothing else.
     pub fn empty(tr: &'t mut Translator<'m>, function: Value<'m>) -> Body<'t, 'm> {
         let mut b = FunctionBuilder::new(function.name());
-        b.file(tr.file(function));
+        let file = tr.file(function);
+        b.file(file);
         let (line, _) = function.position();
         b.at(Span { line, column: 0 });
         let mut values = HashMap::new();
@@ -67,6 +73,7 @@ impl<'t, 'm> Body<'t, 'm> {
             tr,
             b,
             function,
+            file,
             params,
             values,
             labels: HashMap::new(),
@@ -177,7 +184,8 @@ impl<'t, 'm> Body<'t, 'm> {
                 if irreducible {
                     self.b.push(Instr::Move { dst: effects, src: Operand::Const(u64::MAX) });
                 }
-                self.loops.insert(*head, Loop { effects, back, irreducible });
+                let counted = !irreducible && is_counted(*head, &back, &body);
+                self.loops.insert(*head, Loop { effects, back, irreducible, counted });
             }
         }
     }
@@ -185,6 +193,9 @@ impl<'t, 'm> Body<'t, 'm> {
     fn loop_head(&mut self, block: Block<'m>) {
         let Some(found) = self.loops.get(&block) else { return };
         let effects = found.effects;
+        if found.counted {
+            self.b.counted_loop();
+        }
         let mut changing: Vec<Reg> = Vec::new();
         let registers = |words: &Vec<Operand>| -> Vec<Reg> {
             words
@@ -412,8 +423,9 @@ impl<'t, 'm> Body<'t, 'm> {
     }
 
     fn at(&mut self, instruction: Value<'m>) {
-        let (line, column) = instruction.position();
+        let (line, byte) = instruction.position();
         if line > 0 {
+            let column = self.tr.column(self.file, line, byte);
             self.b.at(Span { line, column });
         }
     }
@@ -443,7 +455,7 @@ pub fn successors(block: Block<'_>) -> Vec<Block<'_>> {
     }
 }
 
-fn phis(block: Block<'_>) -> impl Iterator<Item = Value<'_>> {
+pub fn phis(block: Block<'_>) -> impl Iterator<Item = Value<'_>> {
     block.instructions().take_while(|instruction| instruction.opcode() == Opcode::Phi)
 }
 

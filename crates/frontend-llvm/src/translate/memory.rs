@@ -3,6 +3,7 @@
 use super::function::Body;
 use super::moves;
 use super::types::{self, Unsupported, Word};
+use crate::Volatile;
 use crate::library::slow;
 use crate::llvm::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
@@ -76,9 +77,16 @@ impl<'m> Body<'_, 'm> {
     pub fn load(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
         let address = self.word(i.operand(0))?;
         let words = types::words(self.tr.module, i.ty())?;
-        let mode = read_mode(i.ordering());
+        let mut mode = read_mode(i.ordering());
         if mode.is_atomic() && words.len() != 1 {
             return Err(format!("an atomic access of type {}", i.ty().print()));
+        }
+        if mode == ReadMode::Plain && i.is_volatile() {
+            mode = match self.tr.volatile {
+                Volatile::Plain => ReadMode::Plain,
+                Volatile::Relaxed => ReadMode::Relaxed,
+                Volatile::AcqRel => ReadMode::Acquire,
+            };
         }
         let is_move = if self.tr.is_rust { self.may_be_undefined(i) } else { moves::only_moves(i) };
         let row = match mode == ReadMode::Plain && is_move {
@@ -101,9 +109,16 @@ impl<'m> Body<'_, 'm> {
         let values = self.words(i.operand(0))?;
         let address = self.word(i.operand(1))?;
         let words = types::words(self.tr.module, i.operand(0).ty())?;
-        let mode = write_mode(i.ordering());
+        let mut mode = write_mode(i.ordering());
         if mode.is_atomic() && words.len() != 1 {
             return Err(format!("an atomic access of type {}", i.operand(0).ty().print()));
+        }
+        if mode == WriteMode::Plain && i.is_volatile() {
+            mode = match self.tr.volatile {
+                Volatile::Plain => WriteMode::Plain,
+                Volatile::Relaxed => WriteMode::Relaxed,
+                Volatile::AcqRel => WriteMode::Release,
+            };
         }
         // A store of an undefined value leaves what is there, which is as good as any.
         if i.operand(0).is_undef() && !mode.is_atomic() {

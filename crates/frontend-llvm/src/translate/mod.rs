@@ -2,6 +2,7 @@
 
 mod call;
 mod constant;
+mod counted;
 mod escape;
 mod function;
 mod instruction;
@@ -12,7 +13,7 @@ pub mod types;
 
 use crate::library::{self, Row, slow};
 use crate::llvm::{Module, Value, ValueKind};
-use crate::{Error, Options};
+use crate::{Error, Options, Volatile};
 use escape::Escapes;
 pub use function::Body;
 pub use function::successors;
@@ -23,6 +24,7 @@ use porf_ir::{
     CmpOp, FaultKind, Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Single, Span,
     ThreadEntry, ThreadLocal, Width,
 };
+use porf_verdict::{Diagnostic, Lines};
 use std::collections::HashMap;
 use types::Unsupported;
 
@@ -34,6 +36,8 @@ pub struct Translator<'m> {
     pub module: &'m Module,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
+    /// What volatile accesses are.
+    pub volatile: Volatile,
     /// The program is one of Rust.
     pub is_rust: bool,
     /// Functions of std that we have our own versions of.
@@ -50,6 +54,8 @@ pub struct Translator<'m> {
     library_locals: HashMap<&'static str, u32>,
     library_globals: HashMap<&'static str, u64>,
     escapes: Escapes<'m>,
+    /// Source files, by number, that have more than ASCII and can be read.
+    sources: HashMap<u32, Option<Lines<String>>>,
 }
 
 /// Translates everything that `entry` needs.
@@ -58,6 +64,7 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
     let mut translator = Translator {
         module,
         spurious: options.spurious,
+        volatile: options.volatile,
         is_rust,
         replaced: if is_rust && !options.real_std { slow::replaced(module) } else { HashMap::new() },
         program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
@@ -69,9 +76,10 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
         library_locals: HashMap::new(),
         library_globals: HashMap::new(),
         escapes: Escapes::new(module),
+        sources: HashMap::new(),
     };
     let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
-    translator.start(main).map_err(Error::Unsupported)?;
+    translator.start(main).map_err(|why| Error::Unsupported(Diagnostic::about(name, why)))?;
     while let Some((function, id)) = translator.pending.pop() {
         let body = Body::translate(&mut translator, function);
         translator.program.functions[id.0 as usize] = body;
@@ -365,6 +373,16 @@ impl<'m> Translator<'m> {
                 files.len() as u32 - 1
             }
         }
+    }
+
+    /// The column in characters: debug information counts bytes.
+    fn column(&mut self, file: u32, line: u32, byte: u32) -> u32 {
+        let image = self.program.image.as_ref().expect("C programs have an image");
+        let source = self.sources.entry(file).or_insert_with(|| {
+            let text = std::fs::read_to_string(image.files.get(file as usize)?).ok()?;
+            (!text.is_ascii()).then(|| Lines::new(text))
+        });
+        source.as_ref().map_or(byte, |lines| lines.column_of_byte(line, byte))
     }
 
     /// A declared function as a function: for calls through its address.

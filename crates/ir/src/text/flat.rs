@@ -1,10 +1,10 @@
 //! The flat form: what the printer gives, one instruction after another.
 
-use super::TextError;
 use super::lex::Token;
 use super::parse::{Parsed, Parser};
 use super::words::{BINS, CMPS, FENCES, KINDS, READS, RMWS, WRITES, of};
 use crate::{Function, Instr, Operand, Reg, Target, Width};
+use porf_verdict::Diagnostic;
 use std::collections::HashMap;
 
 /// `flat "name" params 1 registers 3 ("a", "b", "") { … }`, after the first word.
@@ -44,7 +44,7 @@ pub(super) fn function(p: &mut Parser) -> Parsed<Function> {
                 *at = *target;
                 Ok(())
             }
-            None => Err(TextError { message: format!("there is no label {label}"), span: *span }),
+            None => Err(Diagnostic::new(*span, format!("there is no label {label}"))),
         }
     };
     for instr in &mut function.code {

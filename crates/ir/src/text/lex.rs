@@ -1,7 +1,7 @@
 //! Words and signs, with their places.
 
-use super::TextError;
 use crate::Span;
+use porf_verdict::Diagnostic;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
@@ -17,7 +17,7 @@ const SIGNS: [&str; 31] = [
     "+", "-", "*", "/", "%", "&", "|", "^", "<", ">", "!", "#",
 ];
 
-pub fn lex(text: &str) -> Result<Vec<(Token, Span)>, TextError> {
+pub fn lex(text: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
     let mut tokens = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let mut rest = line;
@@ -30,7 +30,7 @@ pub fn lex(text: &str) -> Result<Vec<(Token, Span)>, TextError> {
                 line: number as u32 + 1,
                 column: (line.chars().count() - rest.chars().count()) as u32 + 1,
             };
-            let (token, length) = token(rest).map_err(|message| TextError { message, span })?;
+            let (token, length) = token(rest).map_err(|message| Diagnostic::new(span, message))?;
             tokens.push((token, span));
             rest = &rest[length..];
         }

@@ -34,21 +34,3 @@ mod words;
 
 pub use parse::parse;
 pub use print::print;
-
-use crate::Span;
-use std::fmt;
-
-/// What is wrong with a text, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextError {
-    pub message: String,
-    pub span: Span,
-}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.span.line, self.span.column, self.message)
-    }
-}
-
-impl std::error::Error for TextError {}

@@ -1,6 +1,5 @@
 //! The parser: programs, globals, threads, and the structured form of their code.
 
-use super::TextError;
 use super::lex::{Token, lex};
 use super::words::{BINS, BOTH, FENCES, READS, RMWS, WRITES, of};
 use crate::{
@@ -8,21 +7,22 @@ use crate::{
     ThreadEntry, Width,
 };
 use porf_event::{ReadMode, RmwKind, Value};
+use porf_verdict::Diagnostic;
 use std::collections::HashMap;
 
 /// Reads a program. Errors have the place of the first thing that does not fit.
-pub fn parse(text: &str) -> Result<Program, TextError> {
+pub fn parse(text: &str) -> Result<Program, Diagnostic> {
     let tokens = lex(text)?;
     let mut parser =
         Parser { functions: function_names(&tokens)?, tokens, at: 0, program: Program::default() };
     parser.items()?;
     let program = parser.program;
     crate::validate(&program)
-        .map_err(|malformed| TextError { message: malformed.0, span: Span { line: 1, column: 1 } })?;
+        .map_err(|malformed| Diagnostic::new(Span { line: 1, column: 1 }, malformed.0))?;
     Ok(program)
 }
 
-pub(super) type Parsed<T> = Result<T, TextError>;
+pub(super) type Parsed<T> = Result<T, Diagnostic>;
 
 pub(super) struct Parser {
     tokens: Vec<(Token, Span)>,
@@ -62,7 +62,7 @@ fn function_names(tokens: &[(Token, Span)]) -> Parsed<HashMap<String, FunctionId
                 }
                 let id = FunctionId(names.len() as u32);
                 if names.insert(name.clone(), id).is_some() {
-                    return Err(TextError { message: format!("{name} is defined twice"), span: *span });
+                    return Err(Diagnostic::new(*span, format!("{name} is defined twice")));
                 }
             }
             _ => {}
@@ -636,7 +636,7 @@ impl Parser {
     }
 
     pub(super) fn fail<T>(&self, message: &str) -> Parsed<T> {
-        Err(TextError { message: message.to_string(), span: self.span() })
+        Err(Diagnostic::new(self.span(), message))
     }
 
     /// An error about the token before.

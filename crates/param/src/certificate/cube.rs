@@ -12,88 +12,119 @@
 
 use crate::Memory;
 
+/// An inductive invariant, in words that a checker can take apart without trusting the prover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
+    /// The memory under which it is one.
     pub memory: Memory,
     /// No state of these is ever reached, nor is any unsafe state outside of them.
     pub cubes: Vec<Cube>,
 }
 
+/// A set of states, as the head of this file defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cube {
+    /// How many distinct processes it speaks of; they are numbered from 0.
     pub processes: u8,
+    /// What holds of them.
     pub literals: Vec<Literal>,
+    /// Places on the run of commits at which processes read; numbered from 0.
     pub moments: Vec<Moment>,
+    /// Buffers that are empty by some moments.
     pub drained: Vec<Drained>,
 }
 
 /// A variable or a cell of an array, by the index of its symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
+    /// An index into [`System::symbols`](crate::system::System::symbols).
     pub symbol: usize,
     indices: [u8; 3],
     dims: u8,
 }
 
+/// What a literal speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
+    /// A process of the cube.
     Process(u8),
+    /// What a cell of the state holds in memory.
     Cell(Cell),
     /// What the process of a moment reads.
     Read(u8, Cell),
 }
 
+/// A condition on values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Literal {
     /// One of a set of constructors.
     In(Place, u64),
+    /// Both are the same.
     Equal(Place, Place),
+    /// They differ.
     Distinct(Place, Place),
     /// Σ factor · place + constant, compared with 0.
     Sum(Vec<(i64, Place)>, i64, Relation),
 }
 
+/// How a sum compares with 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
+    /// ≤
     Le,
+    /// <
     Lt,
+    /// =
     Eq,
+    /// ≠
     Neq,
 }
 
+/// A place on the run of commits, where a process reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
+    /// The process that reads.
     pub process: u8,
     /// Moments that are no earlier.
     pub before: Vec<u8>,
+    /// Its reads of writes that are still pending.
     pub late: Vec<Late>,
 }
 
+/// A read that finds a write which is pending in the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Late {
+    /// What it reads.
     pub location: Cell,
+    /// The moments that come before the write reaches memory.
     pub after: Vec<u8>,
 }
 
+/// A buffer that is empty from some moment on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drained {
+    /// The process that it belongs to.
     pub process: u8,
+    /// The location whose writes are gone; `None`: those of all locations.
     pub location: Option<Cell>,
     /// The moments by which it is empty.
     pub by: Vec<u8>,
 }
 
 impl Cell {
+    /// The cell of a symbol at these processes; a variable has none.
     pub fn new(symbol: usize, at: &[u8]) -> Cell {
         let mut indices = [0; 3];
         indices[..at.len()].copy_from_slice(at);
         Cell { symbol, indices, dims: at.len() as u8 }
     }
 
+    /// The processes that index it.
     pub fn indices(&self) -> &[u8] {
         &self.indices[..self.dims as usize]
     }
 
+    /// The same cell for other processes: `processes[p]` takes the place of `p`.
     pub fn map(mut self, processes: &[u8]) -> Cell {
         self.indices[..self.dims as usize].iter_mut().for_each(|p| *p = processes[*p as usize]);
         self
@@ -101,6 +132,7 @@ impl Cell {
 }
 
 impl Place {
+    /// The same place for other processes: `processes[p]` takes the place of `p`.
     pub fn map(self, processes: &[u8]) -> Place {
         match self {
             Place::Process(p) => Place::Process(processes[p as usize]),
@@ -111,6 +143,7 @@ impl Place {
 }
 
 impl Literal {
+    /// Every place that the literal speaks of.
     pub fn places(&self) -> Vec<Place> {
         match self {
             Literal::In(place, _) => vec![*place],

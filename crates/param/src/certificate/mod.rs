@@ -78,6 +78,7 @@ pub enum Refusal {
 /// What a confirmed certificate rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confirmed {
+    /// How many problems had to be unsatisfiable.
     pub obligations: usize,
     /// Each solver, and how many obligations it refuted. None was left open by all.
     pub solvers: Vec<(String, usize)>,

@@ -19,6 +19,7 @@ use crate::system::{StateSet, System, Transition};
 /// One problem: it must be unsatisfiable.
 #[derive(Clone, Debug)]
 pub struct Obligation {
+    /// What it shows, for people.
     pub what: String,
     /// Declarations and assertions, without `check-sat`.
     pub text: String,

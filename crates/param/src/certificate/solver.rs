@@ -3,21 +3,26 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+/// A program that reads SMT-LIB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Solver {
     /// The program and its arguments.
     pub command: Vec<String>,
 }
 
+/// What a solver says of a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
+    /// No model: the obligation holds.
     Unsat,
+    /// There is a model: the obligation does not hold.
     Sat,
     /// Anything else: `unknown`, an error, or nothing.
     Other(String),
 }
 
 impl Solver {
+    /// The solver with this command line, cut at blanks.
     pub fn new(command: &str) -> Solver {
         Solver { command: command.split_whitespace().map(str::to_owned).collect() }
     }
@@ -34,6 +39,7 @@ impl Solver {
             .collect()
     }
 
+    /// The program without its arguments.
     pub fn name(&self) -> &str {
         self.command.first().map_or("", String::as_str)
     }

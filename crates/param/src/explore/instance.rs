@@ -13,6 +13,7 @@ use crate::Memory;
 use crate::syntax::Comparison;
 use crate::system::*;
 
+/// A number, a process, or the index of a constructor.
 pub type Value = i32;
 
 /// Beyond this a number is not followed: the exploration says that it was cut short.
@@ -21,8 +22,10 @@ const MAX_NUMBER: i64 = 1_000_000;
 /// Samples tried to find initial states where there are too many to try all.
 const MIN_TRIES: usize = 4_000;
 
+/// A state of the store-buffer machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct State {
+    /// Memory: one value for each cell of each symbol.
     pub cells: Box<[Value]>,
     /// Per process, the pending groups, oldest first; empty under SC.
     pub buffers: Vec<Vec<Group>>,
@@ -31,22 +34,32 @@ pub struct State {
 /// The writes of one step, by cell.
 pub type Group = Vec<(u16, Value)>;
 
+/// What the machine does in one step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
+    /// A transition of the system.
     Transition {
+        /// An index into [`System::transitions`].
         index: usize,
+        /// The processes for its parameters.
         procs: Vec<u8>,
     },
     /// Group number `group` of the buffer of `process` reaches memory.
     Commit {
+        /// Whose buffer it is.
         process: u8,
+        /// Counted from the oldest.
         group: usize,
     },
 }
 
+/// A system with a fixed number of processes.
 pub struct Instance<'a> {
+    /// What the processes run.
     pub system: &'a System,
+    /// The memory under its weak symbols; SC if it has none.
     pub memory: Memory,
+    /// How many processes there are.
     pub processes: u8,
     offsets: Vec<usize>,
     cell_count: usize,
@@ -59,15 +72,20 @@ pub struct Instance<'a> {
 /// Something was left out: what was found is real, what was not found may exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
+    /// A number grew too large to be followed.
     pub numbers: bool,
+    /// A store buffer was full.
     pub buffers: bool,
+    /// There were too many states.
     pub states: bool,
+    /// There were too many initial states to try all.
     pub initial: bool,
     /// From outside.
     pub stopped: bool,
 }
 
 impl Cut {
+    /// Whether anything was left out.
     pub fn any(self) -> bool {
         self != Cut::default()
     }
@@ -76,6 +94,7 @@ impl Cut {
 type Env = [u8; 16];
 
 impl<'a> Instance<'a> {
+    /// The instance with so many processes.
     pub fn new(system: &'a System, memory: Memory, processes: u8) -> Instance<'a> {
         let mut offsets = Vec::new();
         let mut cell_count = 0;
@@ -88,6 +107,7 @@ impl<'a> Instance<'a> {
         Instance { system, memory, processes, offsets, cell_count, numbers: numbers(system), outsider }
     }
 
+    /// The place in [`State::cells`] of a symbol at these indices.
     pub fn cell(&self, symbol: usize, indices: impl IntoIterator<Item = u8>) -> usize {
         let place =
             indices.into_iter().fold(0, |place, index| place * self.processes as usize + index as usize);
@@ -106,6 +126,7 @@ impl<'a> Instance<'a> {
         (symbol, indices)
     }
 
+    /// How many cells a state has.
     pub fn cell_count(&self) -> usize {
         self.cell_count
     }
@@ -450,6 +471,7 @@ impl<'a> Instance<'a> {
         found
     }
 
+    /// Whether a formula is true in a state; `env` gives the processes for its slots.
     pub fn holds(&self, formula: &Formula, state: &State, env: &Env) -> bool {
         match formula {
             Formula::True => true,

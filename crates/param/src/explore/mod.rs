@@ -14,8 +14,10 @@ use crate::Memory;
 use crate::system::System;
 use std::collections::HashMap;
 
+/// How much of an instance is explored.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
+    /// States visited.
     pub states: usize,
     /// Groups pending in one store buffer.
     pub buffer: usize,
@@ -31,10 +33,13 @@ impl Default for Limits {
     }
 }
 
+/// What an exploration has found.
 pub struct Exploration {
+    /// All states that were reached.
     pub states: Vec<State>,
     /// A path to an unsafe state, and which `unsafe` it satisfies.
     pub trace: Option<(Trace, usize)>,
+    /// What was left out.
     pub cut: Cut,
     /// Per transition, whether it happened.
     pub happened: Vec<bool>,
@@ -43,8 +48,11 @@ pub struct Exploration {
 /// A run of an instance: where it starts, then each step and the state after it.
 #[derive(Clone, Debug)]
 pub struct Trace {
+    /// How many take part.
     pub processes: u8,
+    /// Where it starts.
     pub initial: State,
+    /// Each step, and the state after it.
     pub steps: Vec<(Step, State)>,
 }
 

@@ -8,6 +8,7 @@
 use super::literal::*;
 use super::weak::Order;
 use crate::Memory;
+use crate::syntax::span::error_at;
 use crate::syntax::{Comparison, Diagnostic, Span};
 use crate::system::*;
 use smallvec::SmallVec;
@@ -167,10 +168,7 @@ impl Compiler<'_> {
     fn init(&self, set: &StateSet) -> Result<Clauses, Diagnostic> {
         let disjuncts = self.dnf(&set.body, true, Reader::Memory, set.span)?;
         if disjuncts.iter().any(|disjunct| !disjunct.existentials.is_empty()) {
-            return Err(Diagnostic::new(
-                set.span,
-                "init holds for all processes: `exists` has no place in it",
-            ));
+            return Err(error_at(set.span, "init holds for all processes: `exists` has no place in it"));
         }
         Ok(Clauses { params: set.params.len(), disjuncts })
     }
@@ -178,7 +176,7 @@ impl Compiler<'_> {
     fn states(&self, set: &StateSet) -> Result<Clauses, Diagnostic> {
         let disjuncts = self.dnf(&set.body, true, Reader::Named, set.span)?;
         if disjuncts.iter().any(|disjunct| !disjunct.universals.is_empty()) {
-            return Err(Diagnostic::new(set.span, "a universal quantifier in unsafe or invariant states")
+            return Err(error_at(set.span, "a universal quantifier in unsafe or invariant states")
                 .help("these states are given by some processes: use parameters, or a negated `exists`"));
         }
         Ok(Clauses { params: set.params.len(), disjuncts })
@@ -278,11 +276,8 @@ impl Compiler<'_> {
                         .collect());
                 }
                 if body.iter().any(|d| !d.universals.is_empty() || !d.existentials.is_empty()) {
-                    return Err(Diagnostic::new(
-                        span,
-                        "a quantifier under a universal quantifier is not supported",
-                    )
-                    .help("write the inner quantifier in a transition of its own"));
+                    return Err(error_at(span, "a quantifier under a universal quantifier is not supported")
+                        .help("write the inner quantifier in a transition of its own"));
                 }
                 let body = body.into_iter().map(|disjunct| disjunct.literals).collect();
                 let universals = vec![Universal { slot: quantified.slot, excluded, body }];
@@ -405,7 +400,7 @@ fn negated(comparison: Comparison) -> Comparison {
 
 fn product(a: &[Conjunction], b: &[Conjunction], span: Span) -> Result<Dnf, Diagnostic> {
     if a.len() * b.len() > MAX_DISJUNCTS {
-        return Err(Diagnostic::new(span, "the disjunctive form of this formula is too large")
+        return Err(error_at(span, "the disjunctive form of this formula is too large")
             .help("split the transition or state set in several"));
     }
     let mut result = Vec::new();

@@ -7,11 +7,14 @@ use super::weak::{Entry, MAX_NODES, Mask, Node, Order, Weak};
 use super::work::Work;
 use crate::Memory;
 
+/// A set of states: some distinct processes satisfy all literals, and the weak part is not cyclic.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cube {
+    /// How many processes it speaks of; they are numbered from 0.
     pub procs: u8,
     /// Sorted, without duplicates; one `In` per variable.
     pub literals: Vec<Literal>,
+    /// Reads that still wait for their write; empty under SC.
     pub weak: Weak,
 }
 

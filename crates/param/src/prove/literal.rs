@@ -40,12 +40,14 @@ impl Var {
         Var(u64::from(symbol) << 32 | u64::from(node) << 24 | a << 16 | b << 8 | c)
     }
 
+    /// A cell of a symbol; a variable has no indices.
     pub fn cell(symbol: usize, indices: &[ProcId]) -> Var {
         let mut padded = [NO_INDEX; 3];
         padded[..indices.len()].copy_from_slice(indices);
         Var::new(symbol as u16, NO_NODE, padded)
     }
 
+    /// The process itself, as a value.
     pub fn process(process: ProcId) -> Var {
         Var::new(PROC_SYMBOL, NO_NODE, [process, NO_INDEX, NO_INDEX])
     }
@@ -65,19 +67,23 @@ impl Var {
         self.read_by(NO_NODE)
     }
 
+    /// The node that reads the location, if the variable is what a node finds there.
     pub fn node(self) -> Option<u8> {
         let node = (self.0 >> 24) as u8;
         (node != NO_NODE).then_some(node)
     }
 
+    /// The process, if the variable stands for one.
     pub fn as_process(self) -> Option<ProcId> {
         (self.symbol() == PROC_SYMBOL as usize).then_some((self.0 >> 16) as u8)
     }
 
+    /// The index of its symbol; processes and placeholders have numbers beyond all symbols.
     pub fn symbol(self) -> usize {
         (self.0 >> 32) as usize
     }
 
+    /// The processes that index it.
     pub fn indices(self) -> impl Iterator<Item = ProcId> {
         [16, 8, 0]
             .into_iter()
@@ -85,6 +91,7 @@ impl Var {
             .take_while(|index| *index != NO_INDEX)
     }
 
+    /// The variable with its processes and its node renamed.
     pub fn map(self, procs: impl Fn(ProcId) -> ProcId, nodes: impl Fn(u8) -> u8) -> Var {
         let mut bits = self.0;
         for shift in [16, 8, 0] {
@@ -105,38 +112,53 @@ impl Var {
 /// Σ coefficient · variable + constant ⋈ 0, terms sorted by variable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lin {
+    /// How the sum compares with 0.
     pub op: LinOp,
+    /// Coefficients, none of them 0, and their variables.
     pub terms: LinTerms,
+    /// Added to the sum.
     pub constant: i64,
     /// Over the reals, where nothing is rounded; over the integers otherwise.
     pub real: bool,
 }
 
+/// Most sums have two variables or fewer.
 pub type LinTerms = SmallVec<[(Var, i64); 2]>;
 
+/// How a sum compares with 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinOp {
+    /// ≤
     Le,
     /// Over reals only; over integers `x < 0` is `x + 1 <= 0`.
     Lt,
+    /// =
     Eq,
+    /// ≠
     Neq,
 }
 
+/// A condition on the values of variables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Literal {
     /// The enumerated variable has one of these values.
     In(Var, u64),
+    /// Both have the same value; neither is a number.
     Eq(Var, Var),
+    /// Their values differ; neither is a number.
     Neq(Var, Var),
+    /// A linear condition on numbers.
     Lin(Lin),
 }
 
 /// What a variable is replaced by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
+    /// A constructor of its enumeration.
     Enum(u8),
+    /// Another variable of its type.
     Var(Var),
+    /// A sum of variables and a constant.
     Linear(LinTerms, i64),
     /// Any value at all.
     Any,
@@ -145,12 +167,16 @@ pub enum Operand {
 /// A literal after simplification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Simplified {
+    /// Holds always.
     True,
+    /// Never holds.
     False,
+    /// Says something.
     Literal(Literal),
 }
 
 impl Literal {
+    /// Visits every variable of the literal.
     pub fn vars(&self, visit: &mut impl FnMut(Var)) {
         match self {
             Literal::In(var, _) => visit(*var),
@@ -162,12 +188,14 @@ impl Literal {
         }
     }
 
+    /// Whether one of its variables is wanted.
     pub fn mentions(&self, wanted: impl Fn(Var) -> bool) -> bool {
         let mut found = false;
         self.vars(&mut |var| found |= wanted(var));
         found
     }
 
+    /// The literal with its processes and nodes renamed.
     pub fn map(&self, procs: impl Fn(ProcId) -> ProcId + Copy, nodes: impl Fn(u8) -> u8 + Copy) -> Literal {
         let rename = |var: Var| var.map(procs, nodes);
         match self {
@@ -253,6 +281,7 @@ impl Literal {
 }
 
 impl Lin {
+    /// The condition with equal variables added up.
     pub fn new(op: LinOp, terms: LinTerms, constant: i64, real: bool) -> Lin {
         let mut lin = Lin { op, terms, constant, real };
         lin.sort();
@@ -286,6 +315,7 @@ impl Lin {
         lin
     }
 
+    /// The condition that holds where this one does not.
     pub fn negate(&self) -> Lin {
         let minus = || self.terms.iter().map(|(var, k)| (*var, -k)).collect();
         match self.op {

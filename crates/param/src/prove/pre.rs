@@ -187,8 +187,9 @@ impl Image<'_> {
         }
     }
 
-    /// What the updates do to the cube, up to swapping twins; `None` if they do nothing to it.
-    fn scenarios(&mut self, instance: &Instance<'_>) -> Option<(Vec<Scenario>, Vec<Swap>)> {
+    /// The cells of the cube that the updates may change, and a scenario with the writes that no read of the
+    /// cube waits for.
+    fn points(&self, instance: &Instance<'_>) -> (Scenario, Vec<Point>) {
         let Instance { rule, env, procs } = instance;
         let mut first = Scenario::default();
         let mut points: Vec<Point> = Vec::new();
@@ -205,15 +206,21 @@ impl Image<'_> {
                     }
                 }
             } else {
-                for &var in
-                    self.vars.iter().filter(|var| var.symbol() == effect.symbol && var.node().is_none())
-                {
+                let own = |var: &&Var| var.symbol() == effect.symbol && var.node().is_none();
+                for &var in self.vars.iter().filter(own) {
                     if matches(effect, var, env) {
                         points.push((number, var, self.alternatives(effect, var, env)));
                     }
                 }
             }
         }
+        (first, points)
+    }
+
+    /// What the updates do to the cube, up to swapping twins; `None` if they do nothing to it.
+    fn scenarios(&mut self, instance: &Instance<'_>) -> Option<(Vec<Scenario>, Vec<Swap>)> {
+        let Instance { rule, env, .. } = instance;
+        let (first, points) = self.points(instance);
         let touches = |(.., alternatives): &Point| alternatives.iter().any(|(_, value)| value.is_some());
         if !points.iter().any(touches) {
             return None;

@@ -25,8 +25,10 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// What to search, and how much of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
+    /// The memory under the weak symbols.
     pub memory: Memory,
     /// How steps are taken back under a weak model; PSO with racy locations has no choice.
     pub order: Order,
@@ -34,10 +36,13 @@ pub struct Options<'a> {
     pub candidates: Candidates,
     /// The most processes and states of that instance.
     pub small: (u8, usize),
+    /// Threads of the prover.
     pub jobs: usize,
+    /// Cubes whose pre-image is computed.
     pub max_nodes: usize,
     /// Steps of work: see `prove/work.rs`.
     pub max_work: u64,
+    /// From the start of the search.
     pub max_time: Duration,
     /// Refuted candidates after which the approximation is given up.
     pub max_restarts: usize,
@@ -68,13 +73,17 @@ impl Default for Options<'_> {
     }
 }
 
+/// What a search has found.
 pub struct Search {
+    /// Safe, unsafe, or why neither is known.
     pub outcome: Outcome,
     /// The order that was used.
     pub order: Order,
+    /// What it took.
     pub statistics: Statistics,
 }
 
+/// How a search can end.
 pub enum Outcome {
     /// The negations of these cubes are an inductive invariant that excludes every unsafe state.
     Safe(Vec<Cube>),
@@ -82,22 +91,27 @@ pub enum Outcome {
     Unsafe(AbstractTrace),
     /// A run of the small instance behind the candidates, and the `unsafe` it reaches.
     Reached(Box<(Trace, usize)>),
+    /// A limit was reached.
     Unknown(Limit),
 }
 
+/// A path of the backward search, read forward.
 #[derive(Clone, Debug)]
 pub struct AbstractTrace {
+    /// How many take part.
     pub processes: u8,
     /// Transition index and processes.
     pub steps: Vec<(usize, Vec<u8>)>,
 }
 
+/// What a search took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Statistics {
     /// Cubes whose pre-image was computed, over all attempts.
     pub nodes: usize,
     /// Candidates that the last attempt relied on.
     pub candidates: usize,
+    /// Attempts that were given up because a candidate turned out to be reachable.
     pub restarts: usize,
     /// States of the small instance behind the candidates.
     pub oracle_states: usize,

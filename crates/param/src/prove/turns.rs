@@ -1,7 +1,7 @@
 //! Several searches side by side, one at a time: each works until its share is used up, then the next goes on.
 //!
 //! Nobody knows beforehand which way to search is the good one for a system. Shares are counted in steps of work
-//! ([`super::work`]), so who goes on when is the same on every machine. No search is started anew: a search that has no
+//! ([`super::work`]), so who goes on when is the same on every machine. No search is started again: a search that has no
 //! turn waits within [`super::work::Work::spend`].
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -29,11 +29,15 @@
 use super::literal::{ProcId, Var};
 use crate::Memory;
 
+/// A set of nodes, by number.
 pub type Mask = u32;
+/// The most nodes of a cube.
 pub const MAX_NODES: usize = 32;
 
+/// The reads of a cube that wait for their write.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Weak {
+    /// A node's number is its index; bit `n` of a [`Mask`] stands for node `n`.
     pub nodes: Vec<Node>,
     /// Sorted by entry; no empty mask.
     pub entries: Vec<(Entry, Mask)>,
@@ -42,6 +46,7 @@ pub struct Weak {
 /// The unsatisfied reads of one step of `thread`; which locations it reads is seen in the cube's literals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
+    /// The process that reads.
     pub thread: ProcId,
     /// The nodes ordered after this one, itself included; transitively closed.
     pub reach: Mask,
@@ -65,11 +70,15 @@ pub enum Entry {
 
 /// What a step adds.
 pub struct NewEvent<'a> {
+    /// The process that takes the step.
     pub thread: ProcId,
+    /// The weak locations that it writes.
     pub writes: &'a [Var],
+    /// The weak locations that it reads.
     pub reads: &'a [Var],
     /// The buffer is drained first: a fence, or a locked step.
     pub drains: bool,
+    /// The step reads and writes at once and does not go through the buffer.
     pub locked: bool,
 }
 
@@ -107,11 +116,14 @@ pub trait Edges: Sync {
 /// The order in which steps are taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
+    /// An order that contains co.
     Coherence,
+    /// The order in which a store-buffer machine issues the steps.
     Issue,
 }
 
 impl Order {
+    /// The word used in text and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Order::Coherence => "coherence",
@@ -134,6 +146,7 @@ pub fn edges(memory: Memory, order: Order, racy: &[bool]) -> Box<dyn Edges + '_>
     }
 }
 
+/// TSO in the order of coherence.
 pub struct Tso;
 
 impl Edges for Tso {
@@ -196,6 +209,7 @@ impl Edges for Pso {
 
 /// TSO and PSO in the order of issue.
 pub struct Issue<'a> {
+    /// Per symbol, whether several processes write it and one of them through its buffer.
     pub racy: &'a [bool],
     /// A buffer keeps the order of all writes (TSO), not only of those to one location (PSO).
     pub fifo: bool,
@@ -240,10 +254,12 @@ impl Edges for Issue<'_> {
 }
 
 impl Weak {
+    /// The nodes that an entry reaches.
     pub fn entry(&self, entry: Entry) -> Mask {
         self.entries.binary_search_by_key(&entry, |(e, _)| *e).map_or(0, |at| self.entries[at].1)
     }
 
+    /// Whether no read waits.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -352,6 +368,7 @@ impl Weak {
         }
     }
 
+    /// The entry reaches these nodes too.
     pub fn add_entry(&mut self, entry: Entry, mask: Mask) {
         if mask == 0 {
             return;
@@ -396,6 +413,7 @@ impl Weak {
         numbers
     }
 
+    /// Puts other processes in the place of the present ones.
     pub fn rename(&mut self, procs: impl Fn(ProcId) -> ProcId + Copy) {
         for node in &mut self.nodes {
             node.thread = procs(node.thread);
@@ -408,6 +426,7 @@ impl Weak {
         self.entries.sort_unstable();
     }
 
+    /// Visits every process that it speaks of.
     pub fn processes(&self, visit: &mut impl FnMut(ProcId)) {
         for node in &self.nodes {
             visit(node.thread);
@@ -441,6 +460,7 @@ fn readers(reads: &[(u8, Var, Choice)], location: Var) -> Mask {
 }
 
 impl Entry {
+    /// Visits every process that it speaks of.
     pub fn processes(self, visit: &mut impl FnMut(ProcId)) {
         match self {
             Entry::Any(p) | Entry::Write(p) => visit(p),
@@ -452,6 +472,7 @@ impl Entry {
         }
     }
 
+    /// The same entry for other processes.
     pub fn rename(self, procs: impl Fn(ProcId) -> ProcId + Copy) -> Entry {
         match self {
             Entry::Any(p) => Entry::Any(procs(p)),

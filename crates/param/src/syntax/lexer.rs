@@ -1,6 +1,8 @@
 //! Tokens of the language. Comments `(* … *)` nest.
 
-use super::{Diagnostic, Span};
+use super::Span;
+use super::span::error_at;
+use porf_verdict::{Diagnostic, Lines};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
@@ -52,6 +54,11 @@ const SYMBOLS: &[&str] = &[
 ];
 
 pub fn lex(source: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
+    let lines = Lines::new(source);
+    let span = |start: usize, end: usize| {
+        let (line, column) = lines.place(start);
+        Span { start: start as u32, end: end as u32, line, column }
+    };
     let mut tokens: Vec<(Token, Span)> = Vec::new();
     let mut at = 0;
     while let Some(c) = source[at..].chars().next() {
@@ -61,7 +68,9 @@ pub fn lex(source: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
             continue;
         }
         if source[at..].starts_with("(*") {
-            at = comment_end(source, at)?;
+            at = comment_end(source, at).ok_or_else(|| {
+                error_at(span(start, start + 2), "this comment is never closed").help("close it with `*)`")
+            })?;
             continue;
         }
         let after_operand = matches!(
@@ -95,20 +104,19 @@ pub fn lex(source: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
                 at = digits_end(source, at + 1);
                 Token::Real(source[start..at].to_owned())
             } else {
-                Token::Int(number(source, start, at)?)
+                Token::Int(number(&source[start..at], span(start, at))?)
             }
         } else if c == '#' {
             at = digits_end(source, at + 1);
             let value = source[start + 1..at].parse().map_err(|_| {
-                Diagnostic::new(span(start, at), "a process constant is `#` and a number")
-                    .help("for instance `#1`")
+                error_at(span(start, at), "a process constant is `#` and a number").help("for instance `#1`")
             })?;
             Token::ProcConst(value)
         } else if let Some(symbol) = SYMBOLS.iter().find(|s| source[at..].starts_with(**s)) {
             at += symbol.len();
             Token::Symbol(symbol)
         } else {
-            return Err(Diagnostic::new(span(at, at + c.len_utf8()), format!("unexpected character `{c}`")));
+            return Err(error_at(span(at, at + c.len_utf8()), format!("unexpected character `{c}`")));
         };
         tokens.push((token, span(start, at)));
     }
@@ -116,26 +124,21 @@ pub fn lex(source: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
     Ok(tokens)
 }
 
-fn span(start: usize, end: usize) -> Span {
-    Span { start: start as u32, end: end as u32 }
-}
-
 fn digits_end(source: &str, from: usize) -> usize {
     from + source[from..].find(|c: char| !c.is_ascii_digit()).unwrap_or(source.len() - from)
 }
 
-fn number(source: &str, start: usize, end: usize) -> Result<i64, Diagnostic> {
-    let value: i64 = source[start..end]
-        .parse()
-        .map_err(|_| Diagnostic::new(span(start, end), "this number is too large"))?;
+fn number(digits: &str, span: Span) -> Result<i64, Diagnostic> {
+    let value: i64 = digits.parse().map_err(|_| error_at(span, "this number is too large"))?;
     if value.abs() > 1 << 40 {
-        return Err(Diagnostic::new(span(start, end), "this number is too large")
+        return Err(error_at(span, "this number is too large")
             .help("numbers up to 2^40 in absolute value are supported"));
     }
     Ok(value)
 }
 
-fn comment_end(source: &str, start: usize) -> Result<usize, Diagnostic> {
+/// The byte behind a comment; `None` if it is never closed.
+fn comment_end(source: &str, start: usize) -> Option<usize> {
     let mut depth = 0;
     let mut at = start;
     while at < source.len() {
@@ -147,13 +150,13 @@ fn comment_end(source: &str, start: usize) -> Result<usize, Diagnostic> {
             depth -= 1;
             at += 2;
             if depth == 0 {
-                return Ok(at);
+                return Some(at);
             }
         } else {
             at += rest.chars().next().map_or(1, char::len_utf8);
         }
     }
-    Err(Diagnostic::new(span(start, start + 2), "this comment is never closed").help("close it with `*)`"))
+    None
 }
 
 impl Token {

@@ -8,12 +8,13 @@
 //! judged by the types.
 
 mod ast;
-mod diagnostic;
 mod lexer;
 mod parser;
 mod print;
+pub(crate) mod span;
 
 pub use ast::*;
-pub use diagnostic::{Diagnostic, Span, line_column};
 pub use parser::parse;
+pub use porf_verdict::Diagnostic;
 pub use print::print;
+pub use span::Span;

@@ -5,11 +5,13 @@
 
 use super::ast::*;
 use super::lexer::{Token, lex};
+use super::span::error_at;
 use super::{Diagnostic, Span};
 
 /// Nesting beyond which a formula is refused rather than risking the stack.
 const MAX_DEPTH: usize = 200;
 
+/// Reads a system; the first mistake otherwise.
 pub fn parse(source: &str) -> Result<Program, Diagnostic> {
     let tokens = lex(source)?;
     Parser { tokens, at: 0, depth: 0 }.program()
@@ -158,7 +160,7 @@ impl Parser {
         let mut updates = Vec::new();
         while !self.eat("}") {
             if let Token::Keyword("let") = self.peek() {
-                return Err(Diagnostic::new(self.span(), "`let` is not supported")
+                return Err(error_at(self.span(), "`let` is not supported")
                     .help("write the term out where it is used"));
             }
             updates.push(self.update()?);
@@ -196,7 +198,7 @@ impl Parser {
     fn expr(&mut self) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Diagnostic::new(self.span(), "this formula is nested too deeply"));
+            return Err(error_at(self.span(), "this formula is nested too deeply"));
         }
         let left = self.disjunction()?;
         let result = if self.eat("=>") {
@@ -237,7 +239,7 @@ impl Parser {
                 self.advance();
                 self.depth += 1;
                 if self.depth > MAX_DEPTH {
-                    return Err(Diagnostic::new(self.span(), "this formula is nested too deeply"));
+                    return Err(error_at(self.span(), "this formula is nested too deeply"));
                 }
                 let inner = self.unary()?;
                 self.depth -= 1;
@@ -443,7 +445,7 @@ impl Parser {
     }
 
     fn expected(&self, what: &str) -> Diagnostic {
-        Diagnostic::new(self.span(), format!("expected {what}, found {}", self.peek().describe()))
+        error_at(self.span(), format!("expected {what}, found {}", self.peek().describe()))
     }
 
     fn peek(&self) -> &Token {

@@ -3,6 +3,7 @@
 use super::ast::*;
 use std::fmt::{self, Display, Formatter};
 
+/// The text of a program: parsing it gives the same tree.
 pub fn print(program: &Program) -> String {
     program.to_string()
 }
@@ -142,6 +143,7 @@ impl Display for Term {
 }
 
 impl Comparison {
+    /// As it is written in the text.
     pub fn symbol(self) -> &'static str {
         match self {
             Comparison::Eq => "=",

@@ -55,7 +55,7 @@ pub struct Axioms {
 
 /// Reads a litmus test; `name` is for messages.
 pub fn parse_litmus(name: &str, text: &str) -> Result<LitmusTest, Error> {
-    porf_frontend_litmus::parse(name, text).map_err(|error| Error::Input(error.to_string()))
+    Ok(porf_frontend_litmus::parse(name, text)?)
 }
 
 /// All executions of a test that a model allows.
@@ -103,7 +103,12 @@ fn enumerated(test: &LitmusTest, model: &Axioms, unroll: u32) -> Result<TestAnsw
 
 /// The same by exploration; `None` if the explorer cannot treat the test.
 fn explored(test: &LitmusTest, model: &Axioms, unroll: u32) -> Result<Option<TestAnswer>, Error> {
-    let options = porf_explore::Options { unroll: Some(unroll), ..Default::default() };
+    let options = porf_explore::Options {
+        unroll: Some(unroll),
+        // Executions are counted here.
+        reductions: porf_explore::Reductions::NONE,
+        ..Default::default()
+    };
     let mut collected = Collected::new(test, model);
     let fast = model.fast().filter(|model| is_explored(test, *model));
     let ended = match fast {
@@ -204,7 +209,7 @@ impl Axioms {
                 known.join(", ")
             )));
         }
-        let cat = CatModel::load(path).map_err(|diagnostic| Error::Input(diagnostic.to_string()))?;
+        let cat = CatModel::load(path)?;
         let stem = path.file_stem().map_or(name.to_string(), |stem| stem.to_string_lossy().into_owned());
         Ok(Axioms { name: stem, cat, compiles: false })
     }
@@ -223,7 +228,7 @@ impl Axioms {
 
     /// A model from the text of a cat file.
     pub fn parse(name: &str, text: &str) -> Result<Axioms, Error> {
-        let cat = CatModel::parse(name, text).map_err(|diagnostic| Error::Input(diagnostic.to_string()))?;
+        let cat = CatModel::parse(name, text)?;
         Ok(Axioms { name: name.to_string(), cat, compiles: false })
     }
 

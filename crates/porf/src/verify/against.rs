@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::trace::Trace;
 use crate::{Error, mapping};
 use porf_event::{EventId, Label, ThreadId};
-use porf_explore::{Equivalence, Execution, Visit, explore};
+use porf_explore::{Equivalence, Execution, Reductions, Visit, explore};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_ir::{Instr, Operand, Program};
 use porf_model::Model;
@@ -105,7 +105,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Shows every complete execution, and `None` where the search begins anew. Gives the limit that was reached, and
+    /// Shows every complete execution, and `None` where the search starts over. Gives the limit that was reached, and
     /// the program if its accesses had to be cut.
     fn explore(
         &self,
@@ -142,7 +142,12 @@ impl Comparison<'_> {
         };
         let equivalence =
             if self.with_co || model != Model::Wrc11 { Equivalence::Mo } else { Equivalence::Rf };
-        let options = porf_explore::Options { unroll: self.request.unroll, ..Default::default() };
+        let options = porf_explore::Options {
+            unroll: self.request.unroll,
+            // Executions are counted here.
+            reductions: Reductions::NONE,
+            ..Default::default()
+        };
         explore(program, model, equivalence, &options, &mut visitor).map_err(Error::Explore)?;
         match failure {
             Some(message) => Err(Error::Unsupported(message)),

@@ -1,6 +1,8 @@
 //! How much work a search may do, and whether that is used up.
 
+use crate::usage;
 use porf_verdict::Limit;
+use std::cell::Cell;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,6 +14,42 @@ pub struct Budget {
     pub executions: Option<u64>,
     /// Time on the clock.
     pub time: Option<Duration>,
+    /// Memory of the process.
+    pub memory: Option<Memory>,
+}
+
+/// An amount of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// In bytes.
+    pub bytes: u64,
+}
+
+impl Memory {
+    /// Half of what this machine has; `None` where that is not known.
+    pub fn half() -> Option<Memory> {
+        let bytes = usage::machine_bytes() / 2;
+        (bytes > 0).then_some(Memory { bytes })
+    }
+}
+
+impl FromStr for Memory {
+    type Err = String;
+
+    /// `512M`, `4G`, or a number of bytes.
+    fn from_str(text: &str) -> Result<Memory, String> {
+        let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let factor: u64 = match text[number.len()..].to_ascii_uppercase().as_str() {
+            "" => 1,
+            "K" | "KIB" => 1 << 10,
+            "M" | "MIB" => 1 << 20,
+            "G" | "GIB" => 1 << 30,
+            unit => return Err(format!("{text}: no unit {unit}")),
+        };
+        let value: Option<u64> = number.parse().ok();
+        let bytes = value.and_then(|value| value.checked_mul(factor)).filter(|bytes| *bytes > 0);
+        bytes.map(|bytes| Memory { bytes }).ok_or_else(|| format!("{text}: a number of bytes, or 512M, 4G"))
+    }
 }
 
 impl FromStr for Budget {
@@ -35,17 +73,23 @@ impl FromStr for Budget {
 }
 
 /// A budget that runs, and the user's wish to stop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Watch<'a> {
     budget: Budget,
     start: Instant,
     interrupt: Option<&'a AtomicBool>,
+    /// When the memory was looked at last.
+    measured: Cell<Instant>,
 }
+
+/// Time between two looks at the memory: they cost some microseconds.
+const MEASURE: Duration = Duration::from_millis(5);
 
 impl<'a> Watch<'a> {
     /// Begins now.
     pub fn start(budget: Budget, interrupt: Option<&'a AtomicBool>) -> Watch<'a> {
-        Watch { budget, start: Instant::now(), interrupt }
+        let start = Instant::now();
+        Watch { budget, start, interrupt, measured: Cell::new(start) }
     }
 
     /// Whether every single execution counts.
@@ -62,12 +106,17 @@ impl<'a> Watch<'a> {
         if new > 1 || executions.is_multiple_of(64) { self.over() } else { None }
     }
 
-    /// Whether the time is over, or the user does not want to wait.
+    /// Whether the time is over or the memory used up, or the user does not want to wait.
     pub fn over(&self) -> Option<Limit> {
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Some(Limit::Interrupted);
         }
-        let time = self.budget.time?;
-        (self.start.elapsed() >= time).then_some(Limit::Time { seconds: time.as_secs() })
+        let now = Instant::now();
+        if let Some(time) = self.budget.time.filter(|time| now - self.start >= *time) {
+            return Some(Limit::Time { seconds: time.as_secs() });
+        }
+        let limit_bytes = self.budget.memory.filter(|_| now - self.measured.get() >= MEASURE)?.bytes;
+        self.measured.set(now);
+        (usage::resident_bytes() > limit_bytes).then_some(Limit::Memory { limit_bytes })
     }
 }

@@ -5,13 +5,13 @@
 
 use super::findings::{Places, Seen};
 use super::{Error, Request};
-use porf_explore::{Equivalence, Rest, Statistics, Task};
+use porf_explore::{Equivalence, Reduced, Rest, Statistics, Task};
 use porf_ir::Program;
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-const SCHEMA: u32 = 6;
+const SCHEMA: u32 = 7;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {
@@ -22,13 +22,14 @@ pub(super) struct Saved {
     blocked: u64,
     events: u64,
     revisits: u64,
+    reduced: Reduced,
     pub ended: bool,
     pub loops: Places,
     pub assumptions: Places,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
-    /// The execution that shows a violation, and how much was looked at since.
-    pub violation: Option<Task>,
+    /// The executions that show violations, and how much was looked at since the first.
+    pub violations: Vec<Task>,
     pub after: u64,
     pub rest: Rest,
 }
@@ -42,11 +43,12 @@ impl Saved {
             blocked: total.blocked,
             events: total.events,
             revisits: total.revisits,
+            reduced: total.reduced,
             ended: seen.ended,
             loops: seen.loops.clone(),
             assumptions: seen.assumptions.clone(),
             answered: seen.answered,
-            violation: seen.task.clone(),
+            violations: seen.found.tasks(),
             after: seen.after,
             rest: rest.clone(),
         }
@@ -56,7 +58,7 @@ impl Saved {
     pub fn fingerprint(program: &Program, request: &Request<'_>, equivalence: Equivalence) -> u64 {
         let mut hasher = DefaultHasher::new();
         porf_ir::print(program).hash(&mut hasher);
-        (request.model.name(), equivalence.to_string(), request.unroll).hash(&mut hasher);
+        (request.model.name(), equivalence.to_string(), request.unroll, request.reductions).hash(&mut hasher);
         env!("CARGO_PKG_VERSION").hash(&mut hasher);
         hasher.finish()
     }
@@ -67,6 +69,7 @@ impl Saved {
             blocked: self.blocked,
             events: self.events,
             revisits: self.revisits,
+            reduced: self.reduced,
             ..Statistics::default()
         }
     }

@@ -92,9 +92,9 @@ fn resume(
     findings.seen.loops = saved.loops.clone();
     findings.seen.assumptions = saved.assumptions.clone();
     findings.seen.answered |= saved.answered;
-    if let Some(task) = &saved.violation {
-        // It was counted when it was found.
-        let executions = findings.seen.executions;
+    // They were counted when they were found.
+    let executions = findings.seen.executions;
+    for task in &saved.violations {
         let mut visitor = |visit: Visit<'_, '_>| {
             let _ = findings.visit(visit);
             ControlFlow::Continue(())
@@ -102,9 +102,9 @@ fn resume(
         let options = request.options();
         again(program, request.model, equivalence, &options, (task, &saved.rest), &mut visitor)
             .map_err(Error::Explore)?;
-        findings.seen.executions = executions;
-        findings.seen.after = saved.after;
     }
+    findings.seen.executions = executions;
+    findings.seen.after = saved.after;
     Ok(saved.rest)
 }
 

@@ -1,18 +1,18 @@
-//! What an exploration brings: counts, and the smallest violation that was met.
+//! What an exploration brings: counts, and the violations that were met.
 //!
-//! After the first violation the search goes on for [`MORE`] further executions, and to the end with
-//! `--all`: an execution with fewer threads, or as many threads and fewer events, takes the place of a
-//! larger one, and something that goes wrong that of something that does not happen (a deadlock, a loop
-//! that never ends). With one worker what is shown is a function of the program and the options.
+//! After the first violation the search goes on for [`MORE`] further executions, to show it by a small one,
+//! and to the end with `--all`, where every distinct violation is shown ([`Kept`]). With one worker what is
+//! shown is a function of the program and the options.
 
 use super::Request;
 use super::budget::Watch;
+use super::kept::{Kept, Place};
 use super::panics;
 use crate::answer::{Related, Shown, source};
 use crate::question::{Question, Says};
-use crate::trace::{StackFrame, Trace, stack};
+use crate::trace::{Trace, stack};
 use porf_event::{BlockReason, Label, ThreadId};
-use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
+use porf_explore::{Execution, Stuck, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
 use porf_ir::Split;
@@ -27,6 +27,8 @@ const MORE: u64 = 1000;
 pub(crate) struct Findings<'a> {
     question: Option<&'a Question>,
     all: bool,
+    /// How much is looked at after the first violation.
+    more: u64,
     checks: Checks,
     watch: Watch<'a>,
     /// A thread may end in a panic.
@@ -51,11 +53,7 @@ pub(crate) struct Seen {
     pub assumptions: Places,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
-    pub found: Option<Found>,
-    /// The execution that it is shown by, for a checkpoint.
-    pub task: Option<Task>,
-    /// How often a violation was kept.
-    kept: u64,
+    pub found: Kept,
     /// How much has been looked at since the first violation.
     pub after: u64,
     /// How accesses of the program are cut.
@@ -102,13 +100,6 @@ impl Places {
     }
 }
 
-/// A violation.
-pub(crate) struct Found {
-    pub violation: Violation,
-    /// How it comes about; `None` if it is that something does not happen.
-    pub shown: Option<Shown>,
-}
-
 impl<'a> Findings<'a> {
     pub fn new(
         question: Option<&'a Question>,
@@ -119,6 +110,7 @@ impl<'a> Findings<'a> {
         Findings {
             question,
             all: request.all,
+            more: if request.first { 0 } else { MORE },
             checks: request.checks,
             watch,
             unwinds,
@@ -139,7 +131,7 @@ impl<'a> Findings<'a> {
 
     /// Whether there is nothing more to look for.
     pub fn is_over(&self) -> bool {
-        self.seen.found.is_some() && !self.all && self.seen.after >= MORE
+        !self.seen.found.is_empty() && !self.all && self.seen.after >= self.more
             || self.stopped.is_some()
             || self.unsupported.is_some()
     }
@@ -149,7 +141,7 @@ impl<'a> Findings<'a> {
         if let Some(question) = self.question
             && question.asks_for_one()
             && !self.seen.answered
-            && self.seen.found.is_none()
+            && self.seen.found.is_empty()
             && self.stopped.is_none()
         {
             let violation = Violation {
@@ -158,38 +150,26 @@ impl<'a> Findings<'a> {
                 location: None,
                 related: Vec::new(),
             };
-            self.seen.found = Some(Found { violation, shown: None });
+            self.seen.found.put_alone(violation);
         }
     }
 
     pub fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
-        let kept = self.seen.kept;
-        let flow = self.look(visit);
-        if self.seen.kept != kept
-            && let Some(execution) = visit.execution()
-        {
-            self.seen.task = Some(execution.task());
-            self.seen.cuts.clone_from(&execution.program().cuts);
-        }
-        flow
-    }
-
-    fn look(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
         match visit {
             Visit::Complete(execution) => {
-                if self.checks.has(ViolationKind::Leak)
-                    && let Some(leak) = leak(execution)
-                {
-                    let message = "memory that is allocated here is never freed".to_string();
-                    self.event(execution, ViolationKind::Leak, message, leak, None)?;
+                if self.checks.has(ViolationKind::Leak) {
+                    for leak in leaks(execution) {
+                        let message = "memory that is allocated here is never freed".to_string();
+                        self.event(execution, ViolationKind::Leak, message, leak, None)?;
+                    }
                 }
                 if self.unwinds {
                     self.unheard(execution)?;
                 }
-                if self.question.is_none()
-                    && let Some(flag) = execution.flags().first()
-                {
-                    self.flagged(execution, flag)?;
+                if self.question.is_none() {
+                    for flag in execution.flags() {
+                        self.flagged(execution, flag)?;
+                    }
                 }
                 match self.question.map(|question| question.ask(execution)) {
                     Some(Says::Contradicts) => self.contradiction(execution)?,
@@ -258,7 +238,7 @@ impl<'a> Findings<'a> {
 
     pub fn count(&mut self, executions: u64) -> ControlFlow<()> {
         self.seen.executions += executions;
-        if self.seen.found.is_some() {
+        if !self.seen.found.is_empty() {
             self.go_on(executions)?;
         }
         match self.watch.spent(self.seen.executions, executions) {
@@ -272,32 +252,34 @@ impl<'a> Findings<'a> {
 
     /// More was looked at after a violation: whether that is enough.
     fn go_on(&mut self, looked: u64) -> ControlFlow<()> {
-        self.seen.after += if self.seen.found.is_some() { looked } else { 0 };
+        self.seen.after += if !self.seen.found.is_empty() { looked } else { 0 };
         if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// A final state that a litmus test rules out.
     fn contradiction(&mut self, execution: &Execution<'_, '_>) -> ControlFlow<()> {
-        let keep = |_: Ev| true;
-        if self.is_better(execution, ViolationKind::Assertion, &keep) {
-            let trace = Trace::of(execution.program(), execution.graph, &keep);
-            let message = self.question.map_or("", |question| question.contradiction()).to_string();
-            let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
-            self.keep(ViolationKind::Assertion, message, shown);
-        }
-        self.go_on(1)
+        let message = self.question.map_or("", |question| question.contradiction());
+        self.whole(execution, ViolationKind::Assertion, message.to_string())
     }
 
     /// An execution that the model itself calls wrong: a race of plain accesses, a lock that is not held.
     fn flagged(&mut self, execution: &Execution<'_, '_>, flag: &str) -> ControlFlow<()> {
-        let keep = |_: Ev| true;
         let kind = if flag.contains("race") { ViolationKind::Race } else { ViolationKind::Lock };
-        if self.is_better(execution, kind, &keep) {
-            let trace = Trace::of(execution.program(), execution.graph, &keep);
+        self.whole(execution, kind, format!("the model flags this execution: {flag}"))
+    }
+
+    /// A violation that has no place of its own.
+    fn whole(
+        &mut self,
+        execution: &Execution<'_, '_>,
+        kind: ViolationKind,
+        message: String,
+    ) -> ControlFlow<()> {
+        let place = || Place::new(kind, &[], &message);
+        self.meet(execution, kind, &|_| true, &place, |trace| {
             let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
-            self.keep(kind, format!("the model flags this execution: {flag}"), shown);
-        }
-        self.go_on(1)
+            (message.clone(), shown)
+        })
     }
 
     fn fault(&mut self, execution: &Execution<'_, '_>, fault: &Fault) -> ControlFlow<()> {
@@ -321,22 +303,26 @@ impl<'a> Findings<'a> {
             .filter_map(last)
             .collect();
         let keep = Trace::before(execution.graph, &wanted);
-        if self.is_better(execution, kind(fault.kind), &keep) {
-            let trace = Trace::of(execution.program(), execution.graph, &keep);
-            let mut shown = Shown { stack: calls, related: Vec::new(), trace, marked: Vec::new() };
-            let mut message = fault.message.clone();
-            if fault.kind == FaultKind::Panic {
-                message = panics::message(&message);
-            }
-            // What panicked first is the reason.
-            if let Some(first) = ended.into_iter().find(|first| panics::hands_on(&message, first)) {
-                let stack = std::mem::replace(&mut shown.stack, first.stack);
-                shown.related.push(Related { message: "which leads to a panic here".to_string(), stack });
-                message = first.message;
-            }
-            self.keep(kind(fault.kind), message, shown);
-        }
-        self.go_on(1)
+        let kind = kind(fault.kind);
+        let message = match fault.kind {
+            FaultKind::Panic => panics::message(&fault.message),
+            _ => fault.message.clone(),
+        };
+        // What panicked first is the reason.
+        let first = ended.into_iter().find(|first| panics::hands_on(&message, first));
+        let message = first.as_ref().map_or(message, |first| first.message.clone());
+        let reason = first.map(|first| first.stack);
+        let place = || Place::new(kind, std::slice::from_ref(reason.as_ref().unwrap_or(&calls)), &message);
+        self.meet(execution, kind, &keep, &place, |trace| {
+            let (stack, related) = match &reason {
+                Some(stack) => {
+                    let message = "which leads to a panic here".to_string();
+                    (stack.clone(), vec![Related { message, stack: calls.clone() }])
+                }
+                None => (calls.clone(), Vec::new()),
+            };
+            (message.clone(), Shown { stack, related, trace, marked: Vec::new() })
+        })
     }
 
     /// Panics that ended a thread that nobody joins.
@@ -344,12 +330,12 @@ impl<'a> Findings<'a> {
         for panics::Ended { thread, message, stack, joined } in panics::ended(execution) {
             let Some(last) = execution.graph.thread_end(thread).filter(|_| !joined) else { continue };
             let keep = Trace::before(execution.graph, &[last]);
-            if self.is_better(execution, ViolationKind::Panic, &keep) {
-                let trace = Trace::of(execution.program(), execution.graph, &keep);
-                let shown = Shown { stack, related: Vec::new(), trace, marked: Vec::new() };
-                self.keep(ViolationKind::Panic, message, shown);
-            }
-            self.go_on(1)?;
+            let kind = ViolationKind::Panic;
+            let place = || Place::new(kind, std::slice::from_ref(&stack), &message);
+            self.meet(execution, kind, &keep, &place, |trace| {
+                let shown = Shown { stack: stack.clone(), related: Vec::new(), trace, marked: Vec::new() };
+                (message.clone(), shown)
+            })?;
         }
         ControlFlow::Continue(())
     }
@@ -366,8 +352,15 @@ impl<'a> Findings<'a> {
     ) -> ControlFlow<()> {
         let wanted: Vec<Ev> = std::iter::once(event).chain(other.map(|(_, other)| other)).collect();
         let keep = Trace::before(execution.graph, &wanted);
-        if self.is_better(execution, kind, &keep) {
-            let trace = Trace::of(execution.program(), execution.graph, &keep);
+        let place = || {
+            // Which access of a race came last says nothing of it.
+            let at = if kind == ViolationKind::Race { wanted.as_slice() } else { &wanted[..1] };
+            let calls = |event: &Ev| {
+                stack(execution.program(), &execution.state_before(*event).stack(execution.program()))
+            };
+            Place::new(kind, &at.iter().map(calls).collect::<Vec<_>>(), &message)
+        };
+        self.meet(execution, kind, &keep, &place, |trace| {
             let stack_of = |event: Ev| {
                 let id = execution.graph.event(event).id;
                 trace.event(id).map_or(Vec::new(), |event| event.stack.clone())
@@ -380,80 +373,74 @@ impl<'a> Findings<'a> {
             let stack = stack_of(event);
             let location = trace.event(execution.graph.event(event).id).map_or("", |event| &event.location);
             let message = message.replace("{}", location);
-            self.keep(kind, message, Shown { stack, related, trace, marked });
-        }
-        self.go_on(1)
+            (message, Shown { stack, related, trace, marked })
+        })
     }
 
     fn stuck(&mut self, execution: &Execution<'_, '_>, stuck: &Stuck) -> ControlFlow<()> {
-        let keep = |_: Ev| true;
         let loops = stuck.threads.iter().all(|(_, waiting, _)| *waiting != Waiting::Lock);
         let (kind, message) = match loops {
             true => (ViolationKind::Liveness, "a loop that waits for another thread never ends"),
             false => (ViolationKind::Deadlock, "deadlock: no thread can go on"),
         };
-        if !self.is_better(execution, kind, &keep) {
-            return self.go_on(1);
-        }
-        let trace = Trace::of(execution.program(), execution.graph, &keep);
-        let mut places = Vec::new();
-        for (thread, waiting, _) in &stuck.threads {
-            let what = match waiting {
-                Waiting::Lock => "waits here",
-                Waiting::Loop => "loops here",
-                Waiting::Join => "waits here for a thread to end",
-            };
-            let calls = stack(execution.program(), &execution.state(*thread).stack(execution.program()));
-            let order = *waiting == Waiting::Join;
-            places.push((order, Related { message: format!("{thread} {what}"), stack: calls }));
-        }
-        places.sort_by_key(|(order, _)| *order);
-        let mut places = places.into_iter().map(|(_, related)| related);
-        let calls = places.next().map_or(Vec::new(), |first| first.stack);
-        let marked = stuck
-            .threads
-            .iter()
-            .filter_map(|(_, _, event)| event.map(|event| execution.graph.event(event).id))
-            .collect();
-        let shown = Shown { stack: calls, related: places.collect(), trace, marked };
-        self.keep(kind, message.to_string(), shown);
-        self.go_on(1)
+        let calls = |thread: ThreadId| {
+            stack(execution.program(), &execution.state(thread).stack(execution.program()))
+        };
+        let place = || {
+            let waiting = stuck.threads.iter().filter(|(_, waiting, _)| *waiting != Waiting::Join);
+            Place::new(kind, &waiting.map(|(thread, ..)| calls(*thread)).collect::<Vec<_>>(), message)
+        };
+        self.meet(execution, kind, &|_| true, &place, |trace| {
+            let mut places = Vec::new();
+            for (thread, waiting, _) in &stuck.threads {
+                let what = match waiting {
+                    Waiting::Lock => "waits here",
+                    Waiting::Loop => "loops here",
+                    Waiting::Join => "waits here for a thread to end",
+                };
+                let order = *waiting == Waiting::Join;
+                let related = Related { message: format!("{thread} {what}"), stack: calls(*thread) };
+                places.push((order, related));
+            }
+            places.sort_by_key(|(order, _)| *order);
+            let mut places = places.into_iter().map(|(_, related)| related);
+            let stack = places.next().map_or(Vec::new(), |first| first.stack);
+            let marked = stuck
+                .threads
+                .iter()
+                .filter_map(|(_, _, event)| event.map(|event| execution.graph.event(event).id))
+                .collect();
+            (message.to_string(), Shown { stack, related: places.collect(), trace, marked })
+        })
     }
 
-    /// Whether a violation is looked for, and these events show it better than the one that is known.
-    fn is_better(
-        &self,
+    /// Keeps a violation if it is looked for, and if the events `keep` show it better than is known.
+    fn meet(
+        &mut self,
         execution: &Execution<'_, '_>,
         kind: ViolationKind,
         keep: &dyn Fn(Ev) -> bool,
-    ) -> bool {
-        if !self.checks.has(kind) {
-            return false;
+        place: &dyn Fn() -> Place,
+        tell: impl FnOnce(Trace) -> (String, Shown),
+    ) -> ControlFlow<()> {
+        if self.checks.has(kind) {
+            let size = Trace::size(execution.graph, keep);
+            if let Some(slot) = self.seen.found.slot(kind, size, self.all.then(place)) {
+                let trace = Trace::of(execution.program(), execution.graph, keep);
+                let (message, shown) = tell(trace);
+                self.seen.found.put(slot, kind, message, shown, execution.task());
+                self.seen.cuts.clone_from(&execution.program().cuts);
+            }
         }
-        let Some(Found { violation, shown: Some(shown) }) = &self.seen.found else { return true };
-        let waits = |kind| matches!(kind, ViolationKind::Deadlock | ViolationKind::Liveness);
-        let known = (waits(violation.kind), (shown.trace.threads.len(), shown.trace.events.len()));
-        (waits(kind), Trace::size(execution.graph, keep)) < known
-    }
-
-    fn keep(&mut self, kind: ViolationKind, message: String, shown: Shown) {
-        let location = |stack: &[StackFrame]| source(stack).map(|frame| frame.location.clone());
-        let related = shown
-            .related
-            .iter()
-            .filter_map(|one| location(&one.stack).map(|place| (one.message.clone(), place)))
-            .collect();
-        let violation = Violation { kind, message, location: location(&shown.stack), related };
-        self.seen.found = Some(Found { violation, shown: Some(shown) });
-        self.seen.kept += 1;
+        self.go_on(1)
     }
 }
 
-/// An allocation on the heap that has no free.
-fn leak(execution: &Execution<'_, '_>) -> Option<Ev> {
+/// The allocations on the heap that have no free.
+fn leaks<'e>(execution: &'e Execution<'_, '_>) -> impl Iterator<Item = Ev> + 'e {
     use porf_ir::{Region, layout};
     let graph = execution.graph;
-    graph.all().find(|event| match graph.event(*event).label {
+    graph.all().filter(move |event| match graph.event(*event).label {
         Label::Alloc { location, .. } => {
             matches!(Region::of(location.0), Some(Region::Heap | Region::Zeroed))
                 && !graph.all().any(|other| match graph.event(other).label {

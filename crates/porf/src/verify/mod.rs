@@ -5,10 +5,11 @@ mod budget;
 mod checkpoint;
 mod drive;
 mod findings;
+mod kept;
 mod panics;
 
 pub use against::{Difference, against};
-pub use budget::Budget;
+pub use budget::{Budget, Memory};
 pub use drive::Progress;
 
 use crate::answer::{Answer, Seconds};
@@ -16,7 +17,7 @@ use crate::input::Input;
 use crate::{Error, mapping, usage};
 use budget::Watch;
 use findings::{Findings, Seen};
-use porf_explore::{Error as ExploreError, Schedule, Statistics, Visit, explore};
+use porf_explore::{Error as ExploreError, Reductions, Schedule, Statistics, Visit, explore};
 use porf_ir::{Instr, Program};
 use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Coverage, Limit, Verdict};
@@ -39,14 +40,18 @@ pub struct Request<'a> {
     pub budget: Budget,
     /// Where to keep what is left to do.
     pub checkpoint: Option<Checkpoint<'a>>,
-    /// Go on after the first violation and report the smallest.
+    /// Report every violation, not only one.
     pub all: bool,
+    /// Stop at the first violation, whatever its size.
+    pub first: bool,
     /// The kinds of violations to look for.
     pub checks: Checks,
     /// Which thread moves first where several can.
     pub schedule: Schedule,
     /// Up to rf with seq_cst: how hard to look for an order of the writes.
     pub branches: Option<u32>,
+    /// Which executions need not be visited.
+    pub reductions: Reductions,
     /// Set by the user to stop the search.
     pub interrupt: Option<&'a AtomicBool>,
     /// Who is told how far the search is.
@@ -82,9 +87,11 @@ impl Request<'_> {
             budget: Budget::default(),
             checkpoint: None,
             all: false,
+            first: false,
             checks: Checks::default(),
             schedule: Schedule::default(),
             branches: None,
+            reductions: Reductions::default(),
             interrupt: None,
             progress: None,
         }
@@ -95,6 +102,7 @@ impl Request<'_> {
             unroll: self.unroll,
             schedule: self.schedule,
             branches: self.branches,
+            reductions: self.reductions,
             ..Default::default()
         }
     }
@@ -129,10 +137,13 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     };
     findings.end();
     let Findings { seen, stopped, unsupported, .. } = findings;
-    if let (None, Some(message)) = (&seen.found, unsupported) {
+    let found = seen.found.into_found();
+    if let (true, Some(message)) = (found.is_empty(), unsupported) {
         return Err(Error::Unsupported(message));
     }
-    let verdict = match (&seen.found, stopped) {
+    let bound = request.unroll.filter(|_| seen.loops.any).map(|unroll| Limit::Unroll { unroll });
+    let unfinished = stopped.clone().or(bound).filter(|_| request.all && !found.is_empty());
+    let verdict = match (found.first(), stopped) {
         (Some(found), _) => Verdict::Violated(Box::new(found.violation.clone())),
         (None, Some(limit)) => Verdict::Inconclusive(limit),
         // Nothing was run to its end: that says nothing.
@@ -157,9 +168,13 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         executions: statistics.executions,
         blocked: statistics.blocked,
         events: statistics.events,
+        reduced: statistics.reduced,
         seconds,
         peak_bytes: usage::peak_bytes(),
-        violation: seen.found.and_then(|found| found.shown),
+        found,
+        all: request.all,
+        unfinished,
+        repair: None,
         warnings,
     })
 }
@@ -202,7 +217,7 @@ fn search(
             Ok(so_far(findings))
         }
         // What was found before the search came to something that it cannot do stays found.
-        Err(Error::Explore(ExploreError::Unsupported(_))) if findings.seen.found.is_some() => {
+        Err(Error::Explore(ExploreError::Unsupported(_))) if !findings.seen.found.is_empty() => {
             Ok(so_far(findings))
         }
         explored => explored,
@@ -221,9 +236,8 @@ fn estimate_compiled(
     equivalence: Equivalence,
     samples: u32,
 ) -> Result<Estimate, Error> {
-    let options = porf_explore::Options { unroll: request.unroll, ..Default::default() };
     let (executions, standard_error) =
-        porf_explore::estimate(program, request.model, equivalence, &options, samples)
+        porf_explore::estimate(program, request.model, equivalence, &request.options(), samples)
             .map_err(Error::Explore)?;
     Ok(Estimate { executions, standard_error })
 }

@@ -1,9 +1,10 @@
 //! What programs read: the format is documented in docs/report-format.md.
 
 use super::{Checked, Explored, Proof, Run, refusal, warning, words};
+use crate::diagnostic;
 use porf_param::Warning;
 use porf_param::certificate::Confirmed;
-use porf_verdict::Verdict;
+use porf_verdict::{Diagnostic, Verdict};
 use serde_json::{Value, json};
 
 /// The answer of a proof.
@@ -135,11 +136,6 @@ pub(super) fn confirmed_words(confirmed: &Confirmed) -> String {
 }
 
 /// An error, as an object; with its place where there is one.
-pub fn error_json(file: &str, message: &str, help: Option<&str>, place: Option<(u32, u32)>) -> String {
-    let mut error = json!({"message": message, "help": help});
-    if let Some((line, column)) = place {
-        error["line"] = line.into();
-        error["column"] = column.into();
-    }
-    format!("{}\n", json!({"schema": 1, "command": "prove", "file": file, "error": error}))
+pub fn error_json(file: &str, wrong: &Diagnostic) -> String {
+    format!("{}\n", json!({"schema": 1, "command": "prove", "file": file, "error": diagnostic::json(wrong)}))
 }

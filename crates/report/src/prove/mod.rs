@@ -9,9 +9,8 @@ pub use text::{checked_text, explored_text, proof_text};
 
 use porf_param::certificate::{Certificate, Confirmed, Refusal};
 use porf_param::explore::{Exploration, Instance, Trace};
-use porf_param::syntax::line_column;
 use porf_param::system::System;
-use porf_param::{Answer, Memory, Warning};
+use porf_param::{Memory, ProofAnswer, Warning};
 
 /// What was asked about.
 #[derive(Clone, Copy)]
@@ -29,7 +28,7 @@ pub struct Proof<'a> {
     /// The system.
     pub subject: Subject<'a>,
     /// What was found.
-    pub answer: &'a Answer,
+    pub answer: &'a ProofAnswer,
     /// Whether to list the invariant.
     pub invariant: bool,
     /// The certificate that was written, and where.
@@ -115,7 +114,6 @@ fn refusal(refusal: &Refusal) -> String {
 
 /// A short word for programs, and a sentence.
 fn warning(subject: &Subject<'_>, warning: &Warning) -> (&'static str, String) {
-    let line = |start: u32| line_column(subject.source, start).0;
     match warning {
         Warning::NothingWeak => {
             ("nothing_weak", "no variable of the system is weak, so this is an answer under sc".to_owned())
@@ -130,7 +128,7 @@ fn warning(subject: &Subject<'_>, warning: &Warning) -> (&'static str, String) {
         Warning::Assumed { span } => {
             let text = subject.source.get(span.start as usize..span.end as usize).unwrap_or("");
             let text: Vec<&str> = text.split_whitespace().collect();
-            ("assumed", format!("assumed, not proved (line {}): {}", line(span.start), text.join(" ")))
+            ("assumed", format!("assumed, not proved (line {}): {}", span.line, text.join(" ")))
         }
         Warning::NoInitialState { processes, assumptions: true } => (
             "contradictory_assumptions",
@@ -148,8 +146,7 @@ fn warning(subject: &Subject<'_>, warning: &Warning) -> (&'static str, String) {
                 "never_happens",
                 format!(
                     "transition `{}` (line {}) never happens with up to {processes} processes",
-                    transition.name,
-                    line(transition.span.start)
+                    transition.name, transition.span.line
                 ),
             )
         }

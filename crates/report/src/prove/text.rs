@@ -1,7 +1,7 @@
 //! What people read.
 
 use super::{Checked, Explored, Proof, Run, Subject, refusal, warning, words};
-use crate::litmus::Paint;
+use crate::Paint;
 use porf_param::Warning;
 use porf_param::prove::Order;
 use porf_verdict::{Coverage, Verdict};

@@ -1,13 +1,15 @@
 //! The report as JSON (docs/report-format.md).
 
 use super::{Finding, Frame, Summary};
+use porf_verdict::Verdict;
 use serde_json::{Value, json};
 
 impl Summary {
+    /// One object; `program` is the command line that was sampled.
     pub fn json(&self, program: &[String]) -> Value {
         let findings: Vec<Value> =
             self.findings.iter().map(|finding| finding.json(self.executions)).collect();
-        json!({
+        let mut object = json!({
             "schema": 1,
             "command": "sample",
             "program": program,
@@ -28,7 +30,11 @@ impl Summary {
             "seconds": self.elapsed.as_secs_f64(),
             "interrupted": self.interrupted,
             "findings": findings,
-        })
+        });
+        if let Verdict::Inconclusive(limit) = &self.verdict {
+            object["limit"] = json!(limit.to_string());
+        }
+        object
     }
 }
 

@@ -8,28 +8,43 @@ use std::time::Duration;
 
 /// A run of many executions.
 pub struct Summary {
+    /// What follows from the findings, or which limit was reached.
     pub verdict: Verdict,
+    /// How many were run.
     pub executions: u64,
+    /// How many were wanted.
     pub asked: u64,
     /// Executions with a finding.
     pub violating: u64,
     /// Executions that differ by reads-from, and whether there may be more.
     pub distinct: u64,
+    /// There may be more distinct ones than were counted.
     pub is_lower_bound: bool,
+    /// Visible events, over all executions.
     pub events: u64,
     /// Executions that ended by the limit of events.
     pub cut_off: u64,
+    /// The most threads of one execution.
     pub threads: u32,
+    /// How executions were kept apart.
     pub isolation: &'static str,
+    /// The program ended before it created a thread.
     pub single_threaded: bool,
+    /// What is copied back between executions.
     pub snapshot_bytes: u64,
+    /// The most stores that were kept at one time.
     pub peak_stores: u64,
+    /// The most memory of the program and its runtime.
     pub peak_memory_bytes: u64,
+    /// On the wall clock.
     pub elapsed: Duration,
+    /// The most frequent first.
     pub findings: Vec<Finding>,
     /// Findings that did not fit the table.
     pub dropped: u32,
+    /// The user asked to stop.
     pub interrupted: bool,
+    /// The seed of the first execution.
     pub seed: u64,
     /// How the program ended.
     pub status: String,
@@ -37,13 +52,19 @@ pub struct Summary {
 
 /// One bug, however often it was seen.
 pub struct Finding {
+    /// What sort of error it is.
     pub kind: ViolationKind,
+    /// The sort in words.
     pub title: String,
+    /// What happens, for the user; may be empty.
     pub message: String,
     /// Executions in which it occurred, and the seed of the first.
     pub count: u64,
+    /// The execution with this seed shows it.
     pub seed: u64,
+    /// The memory that it is about, in the address space of the program; 0 if none.
     pub address: u64,
+    /// Bytes from that address on.
     pub size: u32,
     /// What each thread did, with its calls, innermost first.
     pub stacks: Vec<(String, Vec<Frame>)>,
@@ -52,23 +73,30 @@ pub struct Finding {
 /// One place in the program; several per address where functions were inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
+    /// Its name, demangled.
     pub function: String,
+    /// The source file, where debug information tells it.
     pub file: Option<String>,
+    /// From 1; 0 if unknown.
     pub line: u32,
+    /// From 1, in characters; 0 if unknown.
     pub column: u32,
 }
 
 impl Summary {
+    /// The process exit code: that of the verdict, unless the user asked to stop.
     pub fn exit_code(&self) -> u8 {
         if self.interrupted { 130 } else { self.verdict.exit_code() }
     }
 
+    /// The first seed that shows a finding.
     pub fn first_seed(&self) -> Option<u64> {
         self.findings.iter().map(|finding| finding.seed).min()
     }
 }
 
 impl Finding {
+    /// The innermost place that has a source file.
     pub fn location(&self) -> Option<SourceLocation> {
         self.stacks.iter().flat_map(|(_, frames)| frames).find_map(|frame| {
             let file = frame.file.clone()?;
@@ -76,6 +104,7 @@ impl Finding {
         })
     }
 
+    /// The finding in the vocabulary of all engines.
     pub fn violation(&self) -> Violation {
         Violation {
             kind: self.kind,

@@ -1,22 +1,20 @@
 //! The report as text.
 
 use super::{Frame, Summary, colon};
+use crate::Paint;
 use porf_verdict::Verdict;
 use std::fmt::Write;
 
 impl Summary {
-    pub fn text(&self, program: &[String], colored: bool) -> String {
-        let (bold, red, green, dim, end) = if colored {
-            ("\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[0m")
-        } else {
-            ("", "", "", "", "")
-        };
+    /// For people; `program` is the command line that was sampled.
+    pub fn text(&self, program: &[String], paint: Paint) -> String {
         let mut out = String::new();
         let mut line = |text: std::fmt::Arguments| {
             let _ = writeln!(out, "{text}");
         };
         for finding in &self.findings {
-            line(format_args!("{bold}{red}{}{end}{bold}{}{end}", finding.title, colon(&finding.message)));
+            let title = paint.strong(&paint.bad(&finding.title));
+            line(format_args!("{title}{}", paint.strong(&colon(&finding.message))));
             let rate = 100.0 * finding.count as f64 / self.executions.max(1) as f64;
             line(format_args!(
                 "  in {} of {} executions ({rate:.1} %), first with --seed {}",
@@ -25,7 +23,7 @@ impl Summary {
             for (title, frames) in &finding.stacks {
                 line(format_args!("  {title}"));
                 for frame in frames {
-                    let place = place(frame).map_or(String::new(), |place| format!(" {dim}{place}{end}"));
+                    let place = place(frame).map_or(String::new(), |place| format!(" {}", paint.dim(&place)));
                     line(format_args!("    {}{place}", frame.function));
                 }
             }
@@ -35,8 +33,8 @@ impl Summary {
             line(format_args!("more findings than fit the table were dropped"));
         }
         let word = match self.verdict {
-            Verdict::Safe(_) => format!("{green}no finding{end}"),
-            Verdict::Violated(_) => format!("{red}{} finding(s){end}", self.findings.len()),
+            Verdict::Safe(_) => paint.good("no finding"),
+            Verdict::Violated(_) => paint.bad(&format!("{} finding(s)", self.findings.len())),
             Verdict::Inconclusive(ref limit) => format!("inconclusive: {limit}"),
         };
         line(format_args!(

@@ -1,11 +1,11 @@
 //! The execution as a graph for Graphviz: po down each thread, rf between them.
 
-use porf::Answer;
+use porf::Found;
 use std::fmt::Write;
 
-/// `None` if there is no violation to draw.
-pub fn dot(answer: &Answer) -> Option<String> {
-    let shown = answer.violation.as_ref()?;
+/// `None` if there is no execution to draw.
+pub fn dot(found: &Found) -> Option<String> {
+    let shown = found.shown.as_ref()?;
     let mut out = String::from("digraph execution {\n  node [shape=box, fontname=\"monospace\"];\n");
     for thread in &shown.trace.threads {
         let _ = writeln!(

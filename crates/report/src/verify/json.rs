@@ -1,7 +1,8 @@
 //! For programs: see docs/report-format.md.
 
+use super::hints;
 use porf::trace::{StackFrame, Trace, TraceEvent};
-use porf::{Answer, Difference, Estimate, Model, Origin, Shown};
+use porf::{Answer, Difference, Estimate, Found, Model, Origin, Shown};
 use porf_verdict::{Coverage, SourceLocation, Verdict, Violation, ViolationKind};
 use serde_json::{Value, json};
 
@@ -25,6 +26,7 @@ pub fn json(answer: &Answer) -> Value {
         "executions": answer.executions,
         "blocked": answer.blocked,
         "events": answer.events,
+        "reduced": reduced(answer),
         "seconds": { "frontend": answer.seconds.frontend, "explore": answer.seconds.explore, "cpu": answer.seconds.cpu },
         "peak_bytes": answer.peak_bytes,
     });
@@ -35,17 +37,36 @@ pub fn json(answer: &Answer) -> Value {
         }
         Verdict::Safe(_) => object["coverage"] = json!({ "kind": "exhaustive" }),
         Verdict::Inconclusive(limit) => object["limit"] = json!(limit.to_string()),
-        Verdict::Violated(violation) => {
-            let mut found = violation_json(violation);
-            if let Some(shown) = &answer.violation {
-                found["stack"] = stack(&shown.stack);
-                found["related"] = related(shown);
-                found["witness"] = trace(&shown.trace);
+        Verdict::Violated(_) => {
+            object["violation"] = answer.found.first().map_or(Value::Null, found_json);
+            if answer.all {
+                object["violations"] = answer.found.iter().map(found_json).collect();
             }
-            object["violation"] = found;
+            if let Some(limit) = &answer.unfinished {
+                object["limit"] = json!(limit.to_string());
+            }
+            if let Some(repair) = &answer.repair {
+                object["repair"] = hints::json(repair);
+            }
         }
     }
     object
+}
+
+fn found_json(found: &Found) -> Value {
+    let mut object = violation_json(&found.violation);
+    if let Some(shown) = &found.shown {
+        object["stack"] = stack(&shown.stack);
+        object["related"] = related(shown);
+        object["witness"] = trace(&shown.trace);
+    }
+    object
+}
+
+/// How often each reduction was made, by its name.
+fn reduced(answer: &Answer) -> Value {
+    let made = answer.reduced.iter().map(|(reduction, times)| (reduction.name().to_string(), json!(times)));
+    Value::Object(made.collect())
 }
 
 /// The object that `verify --against --format json` prints.

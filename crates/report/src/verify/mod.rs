@@ -2,6 +2,7 @@
 
 mod dot;
 mod fold;
+pub(crate) mod hints;
 mod html;
 mod json;
 mod sarif;

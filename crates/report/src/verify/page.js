@@ -1,13 +1,12 @@
 // Draws an arrow from each write to what reads from it, and shows the source line of an event.
-const graph = document.querySelector(".graph");
-const byId = id => graph && graph.querySelector(`[data-id="${id}"]`);
-function draw() {
-  if (!graph) return;
+const graphs = [...document.querySelectorAll(".graph")];
+const byId = (graph, id) => graph.querySelector(`[data-id="${id}"]`);
+function draw(graph) {
   const svg = graph.querySelector("svg");
   svg.querySelectorAll("path.rf").forEach(path => path.remove());
   const box = graph.getBoundingClientRect();
   for (const read of graph.querySelectorAll("[data-rf]")) {
-    const write = byId(read.dataset.rf);
+    const write = byId(graph, read.dataset.rf);
     if (!write || write.dataset.thread === read.dataset.thread) continue;
     const from = write.getBoundingClientRect(), to = read.getBoundingClientRect();
     const right = from.left < to.left;
@@ -23,13 +22,13 @@ function draw() {
     svg.append(path);
   }
 }
-function pick(event, on) {
+function pick(graph, event, on) {
   const id = event.dataset.id;
   event.classList.toggle("pick", on);
   for (const path of graph.querySelectorAll("path.rf"))
     if (path.dataset.to === id || path.dataset.from === id) {
       path.classList.toggle("pick", on);
-      byId(path.dataset.to === id ? path.dataset.from : path.dataset.to).classList.toggle("pick", on);
+      byId(graph, path.dataset.to === id ? path.dataset.from : path.dataset.to).classList.toggle("pick", on);
     }
   const line = document.getElementById(event.dataset.line || "");
   if (line) {
@@ -38,9 +37,10 @@ function pick(event, on) {
     if (on) pane.scrollTop = line.offsetTop - pane.offsetTop - pane.clientHeight / 2;
   }
 }
-if (graph) for (const event of graph.querySelectorAll(".event[data-id]")) {
-  event.addEventListener("mouseenter", () => pick(event, true));
-  event.addEventListener("mouseleave", () => pick(event, false));
-}
-addEventListener("resize", draw);
-draw();
+for (const graph of graphs)
+  for (const event of graph.querySelectorAll(".event[data-id]")) {
+    event.addEventListener("mouseenter", () => pick(graph, event, true));
+    event.addEventListener("mouseleave", () => pick(graph, event, false));
+  }
+addEventListener("resize", () => graphs.forEach(draw));
+graphs.forEach(draw);

@@ -1,22 +1,24 @@
 //! SARIF 2.1.0, which code hosting sites show beside the code.
 
 use porf::trace::StackFrame;
-use porf::{Answer, source};
-use porf_verdict::Verdict;
+use porf::{Answer, Found, source};
 use serde_json::{Value, json};
 
+/// A SARIF 2.1.0 log with one run.
 pub fn sarif(answer: &Answer) -> Value {
     let mut results = Vec::new();
-    let mut rules = Vec::new();
-    if let Verdict::Violated(violation) = &answer.verdict {
+    let mut rules: Vec<Value> = Vec::new();
+    for Found { violation, shown } in &answer.found {
         let rule = violation.kind.word();
-        rules.push(json!({ "id": rule }));
+        if !rules.iter().any(|known| known["id"] == rule) {
+            rules.push(json!({ "id": rule }));
+        }
         let mut result = json!({
             "ruleId": rule,
             "level": "error",
             "message": { "text": format!("{} (model {})", violation.message, answer.model) },
         });
-        if let Some(shown) = &answer.violation {
+        if let Some(shown) = shown {
             result["locations"] = shown.source().map(|frame| place(frame, None)).into_iter().collect();
             result["relatedLocations"] = shown
                 .related

@@ -1,13 +1,15 @@
 //! For people: a diagnostic in the source, then the execution, one column per thread.
 
 use super::fold::{Row, fold};
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use super::hints;
+use crate::paint::{Paint, Snippet, extent};
+use miette::{LabeledSpan, NamedSource};
 use porf::names::is_library;
 use porf::trace::{StackFrame, Trace, TraceEvent};
-use porf::{Answer, Difference, Estimate, Model, Related, Shown, source};
+use porf::{Answer, Difference, Estimate, Found, Model, Related, Shown, source};
 use porf_event::{EventId, ThreadId};
 use porf_verdict::{Checks, Verdict, Violation, ViolationKind};
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 /// The whole answer. `read` gives the text of a source file.
 pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> Option<String>) -> String {
@@ -26,14 +28,28 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
             let _ = writeln!(out, "inconclusive under {}: {limit}", answer.model);
         }
         Verdict::Violated(violation) => {
-            let _ = writeln!(out, "violated under {}: {}", answer.model, violation.kind.word());
-            if let Some(shown) = &answer.violation {
-                diagnostic(&mut out, violation, shown, color, width, read);
+            let count = answer.found.len();
+            let what = match count {
+                0 | 1 => violation.kind.word().to_string(),
+                _ => format!("{count} violations"),
+            };
+            let _ = writeln!(out, "violated under {}: {what}", answer.model);
+            for (at, Found { violation, shown }) in answer.found.iter().enumerate() {
+                if count > 1 {
+                    let _ = writeln!(out, "\n{} of {count}: {}", at + 1, violation.kind.word());
+                }
+                let Some(shown) = shown else {
+                    let _ = writeln!(out, "  {}", violation.message);
+                    continue;
+                };
+                let help = if at == 0 { hints::help(answer) } else { None };
+                diagnostic(&mut out, violation, shown, help, color, width, read);
                 let _ = writeln!(out, "how it happens:\n");
                 columns(&mut out, &shown.trace, &shown.marked, width);
                 out.push('\n');
-            } else {
-                let _ = writeln!(out, "  {}", violation.message);
+            }
+            if let Some(limit) = &answer.unfinished {
+                let _ = writeln!(out, "there may be more violations: {limit}");
             }
         }
     }
@@ -47,6 +63,11 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
         answer.seconds.frontend,
         answer.seconds.explore
     );
+    let reduced: Vec<String> =
+        answer.reduced.iter().map(|(reduction, times)| format!("{reduction} {times}")).collect();
+    if !reduced.is_empty() {
+        let _ = writeln!(out, "cut short: {}", reduced.join(", "));
+    }
     out
 }
 
@@ -87,28 +108,27 @@ fn diagnostic(
     out: &mut String,
     violation: &Violation,
     shown: &Shown,
+    help: Option<String>,
     color: bool,
     width: usize,
     read: &dyn Fn(&str) -> Option<String>,
 ) {
-    let main = Located::new(violation.message.clone(), "here", &shown.stack, &[], read);
-    let mut all = vec![main];
+    let main = located(&violation.message, &shown.stack, read);
+    let mut all = vec![Snippet { help, ..main }];
     for Related { message, stack } in &shown.related {
         let (Some(here), Some(there)) = (shown.source(), source(stack)) else { continue };
         // In the same file it is a second label of the same snippet.
         if here.location.file == there.location.file {
-            let text = all[0].text.clone();
-            if let Some(span) = text.as_deref().and_then(|text| span(text, there)) {
+            let text = all[0].source.as_ref().map(NamedSource::inner);
+            if let Some(span) = text.and_then(|text| extent(text, &there.location, 0)) {
                 all[0].labels.push(LabeledSpan::new_with_span(Some(message.clone()), span));
             }
         } else {
-            all.push(Located::new(message.clone(), "here", stack, &[], read));
+            all.push(located(message, stack, read));
         }
     }
-    let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(width).with_links(false);
-    for diagnostic in &all {
-        let _ = handler.render_report(out, diagnostic);
+    for snippet in &all {
+        out.push_str(&snippet.render(Paint { color }, Some(width)));
     }
     calls(out, "called from", &shown.stack);
     for related in &shown.related {
@@ -194,69 +214,22 @@ fn clip(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// A message about a place in a source file.
-#[derive(Debug)]
-struct Located {
-    message: String,
-    labels: Vec<LabeledSpan>,
-    text: Option<String>,
-    source: Option<NamedSource<String>>,
-}
-
-impl Located {
-    fn new(
-        message: String,
-        label: &str,
-        stack: &[StackFrame],
-        _others: &[Related],
-        read: &dyn Fn(&str) -> Option<String>,
-    ) -> Located {
-        let frame = source(stack);
-        let text = frame.and_then(|frame| read(&frame.location.file));
-        let labels = match (frame, &text) {
-            (Some(frame), Some(text)) => span(text, frame)
-                .map(|span| LabeledSpan::new_primary_with_span(Some(label.to_string()), span))
-                .into_iter()
-                .collect(),
-            _ => Vec::new(),
-        };
-        let source = frame
-            .zip(text.clone())
-            .map(|(frame, text)| NamedSource::new(&frame.location.file, text).with_language("C"));
-        let message = match (frame, &source) {
-            (Some(frame), None) => format!("{message} ({})", frame.location),
-            _ => message,
-        };
-        Located { message, labels, text, source }
-    }
-}
-
-impl fmt::Display for Located {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Located {}
-
-impl Diagnostic for Located {
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.as_ref().map(|source| source as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.labels.iter().cloned()))
-    }
-}
-
-/// From the place to the end of what stands there, in bytes: a word, or one character.
-fn span(text: &str, frame: &StackFrame) -> Option<(usize, usize)> {
-    let line = frame.location.line as usize;
-    let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
-    let content = text.get(start..)?.lines().next()?;
-    let column = (frame.location.column.max(1) as usize - 1).min(content.len());
-    let column = if frame.location.column == 0 { content.len() - content.trim_start().len() } else { column };
-    let rest = content.get(column..)?;
-    let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-    Some((start + column, if frame.location.column == 0 { rest.trim_end().len() } else { word.max(1) }))
+/// A message about the place of a stack, with its lines if the file can be read.
+fn located(message: &str, stack: &[StackFrame], read: &dyn Fn(&str) -> Option<String>) -> Snippet {
+    let frame = source(stack);
+    let text = frame.and_then(|frame| read(&frame.location.file));
+    let message = match (frame, &text) {
+        (Some(frame), None) => format!("{message} ({})", frame.location),
+        _ => message.to_string(),
+    };
+    let (labels, source) = match frame.zip(text) {
+        Some((frame, text)) => {
+            let here = extent(&text, &frame.location, 0);
+            let label = |span| LabeledSpan::new_primary_with_span(Some("here".to_string()), span);
+            let source = NamedSource::new(&frame.location.file, text).with_language("C");
+            (here.map(label).into_iter().collect(), Some(source))
+        }
+        None => (Vec::new(), None),
+    };
+    Snippet { message, help: None, labels, source }
 }

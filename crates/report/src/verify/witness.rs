@@ -1,17 +1,15 @@
 //! Witness files: what to run and what to answer, for `porf replay`.
 
 use super::json::{trace, violation_json};
-use porf::{Answer, Expected, Model, Origin};
+use porf::{Answer, Expected, Found, Model, Origin, Volatile};
 use porf_event::{EventId, ThreadId};
 use porf_ir::Split;
-use porf_verdict::Verdict;
 use serde_json::{Value, json};
 
-/// The file for a violation that an execution shows.
-pub fn witness(answer: &Answer) -> Option<Value> {
-    let Verdict::Violated(violation) = &answer.verdict else { return None };
-    let shown = answer.violation.as_ref()?;
-    let Origin { files, flags, entry, spurious } = &answer.origin;
+/// The file for a violation of an answer, if an execution shows it.
+pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
+    let shown = found.shown.as_ref()?;
+    let Origin { files, flags, entry, spurious, overflow, volatile } = &answer.origin;
     Some(json!({
         "schema": 1,
         "kind": "witness",
@@ -20,8 +18,10 @@ pub fn witness(answer: &Answer) -> Option<Value> {
         "cuts": answer.cuts,
         "entry": entry,
         "spurious": spurious,
+        "overflow": overflow,
+        "volatile": volatile.word(),
         "model": answer.model.name(),
-        "violation": violation_json(violation),
+        "violation": violation_json(&found.violation),
         "execution": trace(&shown.trace),
     }))
 }
@@ -53,6 +53,8 @@ impl Witness {
             flags: list("flags"),
             entry: json["entry"].as_str().unwrap_or("main").to_string(),
             spurious: json["spurious"] == true,
+            overflow: json["overflow"] == true,
+            volatile: json["volatile"].as_str().and_then(Volatile::from_word).unwrap_or_default(),
         };
         let events = json["execution"]["events"].as_array().into_iter().flatten();
         let events = events.map(|event| {

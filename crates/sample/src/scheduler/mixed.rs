@@ -4,7 +4,7 @@
 //! Which one runs an execution is a function of its seed.
 
 use super::{Pct, Random, Rng, Scheduler};
-use crate::ThreadIndex;
+use porf_event::ThreadId;
 
 /// One execution in so many is PCT's.
 const SHARE: usize = 32;
@@ -18,14 +18,27 @@ pub struct Mixed {
     pct: Pct,
 }
 
+/// Who runs the executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
 pub enum Share {
+    /// [`Random`] runs all of them.
     Random,
+    /// [`Pct`] runs all of them.
     Pct,
+    /// [`Pct`] runs its share, [`Random`] the others.
     Both,
 }
 
+impl Share {
+    /// The one with this number in the memory shared with the command line.
+    pub fn from_number(number: u32) -> Share {
+        [Share::Random, Share::Pct].into_iter().find(|share| *share as u32 == number).unwrap_or(Share::Both)
+    }
+}
+
 impl Mixed {
+    /// A scheduler for these shares; `depth` is PCT's.
     pub fn new(share: Share, depth: u32) -> Mixed {
         Mixed { share, uses_pct: share == Share::Pct, random: Random::default(), pct: Pct::new(depth) }
     }
@@ -70,7 +83,7 @@ impl Scheduler for Mixed {
     }
 
     #[inline]
-    fn next_thread(&mut self, runnable: &[ThreadIndex], current: ThreadIndex) -> usize {
+    fn next_thread(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize {
         chosen!(self, inner => inner.next_thread(runnable, current))
     }
 
@@ -88,7 +101,7 @@ impl Scheduler for Mixed {
         chosen!(self, inner => inner.created())
     }
 
-    fn yielded(&mut self, thread: ThreadIndex) {
+    fn yielded(&mut self, thread: ThreadId) {
         chosen!(self, inner => inner.yielded(thread));
     }
 }

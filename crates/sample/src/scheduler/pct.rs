@@ -6,8 +6,9 @@
 //! allows.
 
 use super::{Rng, Scheduler};
-use crate::ThreadIndex;
+use porf_event::ThreadId;
 
+/// Priorities of threads with a few changes, and a few weak loads.
 #[derive(Clone, Debug)]
 pub struct Pct {
     depth: u32,
@@ -27,6 +28,7 @@ pub struct Pct {
 }
 
 impl Pct {
+    /// A scheduler for bugs that need `depth` ordering constraints.
     pub fn new(depth: u32) -> Pct {
         Pct {
             depth: depth.max(1),
@@ -53,9 +55,9 @@ impl Pct {
         (self.step_estimate, self.load_estimate) = (steps.max(1), loads.max(1));
     }
 
-    fn demote(&mut self, thread: ThreadIndex) {
+    fn demote(&mut self, thread: ThreadId) {
         self.lowest -= 1;
-        self.priorities[thread as usize] = self.lowest;
+        self.priorities[thread.as_usize()] = self.lowest;
     }
 }
 
@@ -76,8 +78,8 @@ impl Scheduler for Pct {
         self.weak_loads.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    fn next_thread(&mut self, runnable: &[ThreadIndex], current: ThreadIndex) -> usize {
-        let highest = runnable.iter().copied().max().unwrap_or(0).max(current) as usize;
+    fn next_thread(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize {
+        let highest = runnable.iter().copied().max().unwrap_or_default().max(current).as_usize();
         while self.priorities.len() <= highest {
             self.priorities.push((1 << 33) + (self.rng.draw() >> 32));
         }
@@ -86,7 +88,7 @@ impl Scheduler for Pct {
             self.demote(current);
         }
         self.steps += 1;
-        let best = (0..runnable.len()).max_by_key(|&i| self.priorities[runnable[i] as usize]);
+        let best = (0..runnable.len()).max_by_key(|&i| self.priorities[runnable[i].as_usize()]);
         best.unwrap_or(0)
     }
 
@@ -104,8 +106,8 @@ impl Scheduler for Pct {
         self.rng.below(count)
     }
 
-    fn yielded(&mut self, thread: ThreadIndex) {
-        if (thread as usize) < self.priorities.len() {
+    fn yielded(&mut self, thread: ThreadId) {
+        if thread.as_usize() < self.priorities.len() {
             self.demote(thread);
         }
     }
@@ -117,9 +119,10 @@ mod tests {
 
     #[test]
     fn pct_runs_the_highest_priority_until_a_change_point() {
+        let threads = [0, 1, 2].map(ThreadId);
         let mut pct = Pct::new(1);
         pct.begin(7);
-        let first = pct.next_thread(&[0, 1, 2], 0);
-        assert!((0..50).all(|_| pct.next_thread(&[0, 1, 2], first as u32) == first));
+        let first = pct.next_thread(&threads, ThreadId(0));
+        assert!((0..50).all(|_| pct.next_thread(&threads, threads[first]) == first));
     }
 }

@@ -3,13 +3,14 @@
 //! Deviations, by which more threads meet in critical sections: the thread that ran last goes on a little less
 //! often than others, one that yields lets another go first at least once in four times, and one that creates
 //! others goes on first, so that those begin together. After 16,384 steps threads mostly go on, to save time. In
-//! one execution in thirty-two the threads have very different chances to run, drawn anew each time, and in one
+//! one execution in thirty-two the threads have very different chances to run, drawn again each time, and in one
 //! in sixteen a created thread may begin at once: without these, one thread hardly ever runs to its end while
 //! others wait at their start.
 
 use super::{Rng, Scheduler};
-use crate::ThreadIndex;
+use porf_event::ThreadId;
 
+/// Chooses almost uniformly: see the head of this file.
 #[derive(Clone, Debug, Default)]
 pub struct Random {
     rng: Rng,
@@ -20,7 +21,7 @@ pub struct Random {
     /// The weights of the threads seen so far.
     weights: Vec<u8>,
     /// The thread that just gave way.
-    yielded: Option<ThreadIndex>,
+    yielded: Option<ThreadId>,
     steps: u64,
 }
 
@@ -30,18 +31,18 @@ const LONG: u64 = 1 << 14;
 impl Random {
     /// 1, 8 or 64, a function of execution and thread.
     #[inline]
-    fn weight(&mut self, skew: u64, thread: ThreadIndex) -> usize {
-        while self.weights.len() <= thread as usize {
+    fn weight(&mut self, skew: u64, thread: ThreadId) -> usize {
+        while self.weights.len() <= thread.as_usize() {
             let next = self.weights.len() as u64;
             self.weights.push(1 << (3 * Rng::new(skew.wrapping_add(next)).below(3)));
         }
-        usize::from(self.weights[thread as usize])
+        usize::from(self.weights[thread.as_usize()])
     }
 
     /// Any thread. In a short execution, where it is the current one, every other time once more; in a
     /// long one, seven times of eight the current one.
     #[inline]
-    fn uniform(&mut self, runnable: &[ThreadIndex], current: ThreadIndex) -> usize {
+    fn uniform(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize {
         self.steps += 1;
         let scaled = |number: u64| u128::from(number) * runnable.len() as u128;
         let product = scaled(self.rng.draw());
@@ -56,7 +57,7 @@ impl Random {
 
     /// Any thread but this one, now and then.
     #[cold]
-    fn another(&mut self, runnable: &[ThreadIndex], thread: ThreadIndex) -> Option<usize> {
+    fn another(&mut self, runnable: &[ThreadId], thread: ThreadId) -> Option<usize> {
         let place = runnable.iter().position(|&other| other == thread)?;
         if runnable.len() == 1 || self.rng.below(4) != 0 {
             return None;
@@ -66,7 +67,7 @@ impl Random {
     }
 
     #[cold]
-    fn skewed(&mut self, runnable: &[ThreadIndex], skew: u64) -> usize {
+    fn skewed(&mut self, runnable: &[ThreadId], skew: u64) -> usize {
         let total = runnable.iter().map(|&thread| self.weight(skew, thread)).sum();
         let mut place = self.rng.below(total);
         for (index, &thread) in runnable.iter().enumerate() {
@@ -96,12 +97,12 @@ impl Scheduler for Random {
         self.head_start
     }
 
-    fn yielded(&mut self, thread: ThreadIndex) {
+    fn yielded(&mut self, thread: ThreadId) {
         self.yielded = Some(thread);
     }
 
     #[inline]
-    fn next_thread(&mut self, runnable: &[ThreadIndex], current: ThreadIndex) -> usize {
+    fn next_thread(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize {
         if let Some(thread) = self.yielded.take()
             && let Some(choice) = self.another(runnable, thread)
         {

@@ -1,7 +1,7 @@
 //! A recorded list of choices, then the first alternative.
 
 use super::Scheduler;
-use crate::ThreadIndex;
+use porf_event::ThreadId;
 
 /// Follows recorded choices; [`Replay::advance`] turns it into an exhaustive search (odometer).
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ impl Scheduler for Replay {
         self.next = 0;
     }
 
-    fn next_thread(&mut self, runnable: &[ThreadIndex], _current: ThreadIndex) -> usize {
+    fn next_thread(&mut self, runnable: &[ThreadId], _current: ThreadId) -> usize {
         self.choose(runnable.len())
     }
 

@@ -2,7 +2,7 @@
 
 use super::symbols::Symbols;
 use porf_report::sample::{Finding, Frame, Summary};
-use porf_sample::protocol::{self, HASH_SLOTS, Shared, Stack, isolation, kind};
+use porf_sample::protocol::{self, FindingKind, HASH_SLOTS, Isolation, Shared, Stack};
 use porf_sample::race::Kind;
 use porf_verdict::{Coverage, Limit, Verdict, ViolationKind};
 use std::process::ExitStatus;
@@ -52,12 +52,7 @@ pub fn summary(
         events: progress.events.load(Ordering::Relaxed),
         cut_off,
         threads: progress.max_threads.load(Ordering::Relaxed),
-        isolation: match progress.isolation.load(Ordering::Relaxed) {
-            isolation::IN_PROCESS => "in-process",
-            isolation::FORK => "fork",
-            isolation::RESTART => "restart",
-            _ => "none",
-        },
+        isolation: Isolation::from_number(progress.isolation.load(Ordering::Relaxed)).word(),
         single_threaded,
         snapshot_bytes: progress.snapshot_bytes.load(Ordering::Relaxed),
         peak_stores: progress.peak_stores.load(Ordering::Relaxed),
@@ -83,21 +78,9 @@ fn peak_memory() -> u64 {
 }
 
 fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
-    let (violation, title) = match finding.kind {
-        kind::RACE => (ViolationKind::Race, "data race"),
-        kind::ASSERTION => (ViolationKind::Assertion, "assertion failure"),
-        kind::ABORT => (ViolationKind::Panic, "abort"),
-        kind::DEADLOCK => (ViolationKind::Deadlock, "deadlock"),
-        kind::USE_AFTER_FREE => (ViolationKind::Memory, "use after free"),
-        kind::DOUBLE_FREE => (ViolationKind::Memory, "double free"),
-        kind::INVALID_FREE => (ViolationKind::Memory, "invalid free"),
-        kind::CRASH => (ViolationKind::Trap, "crash"),
-        kind::HANG => (ViolationKind::Liveness, "hang"),
-        kind::LIVELOCK => (ViolationKind::Liveness, "livelock"),
-        kind::LOCK => (ViolationKind::Lock, "misuse of a lock"),
-        kind::EXIT => (ViolationKind::Assertion, "failure"),
-        _ => (ViolationKind::Trap, "finding"),
-    };
+    let kind = FindingKind::from_number(finding.kind);
+    let violation = kind.map_or(ViolationKind::Trap, FindingKind::violation);
+    let title = kind.map_or("finding", FindingKind::title);
     let message = finding.message.split(|&byte| byte == 0).next().unwrap_or_default();
     let message = String::from_utf8_lossy(message).into_owned();
     let message = if message == title { String::new() } else { message };
@@ -136,7 +119,7 @@ fn frames(stack: &Stack, symbols: &mut Symbols) -> Vec<Frame> {
 
 fn stack_title(finding: &protocol::Finding, index: usize, stack: &Stack) -> String {
     if stack.access == protocol::NO_ACCESS {
-        return format!("T{}", stack.thread);
+        return format!("{}", stack.thread);
     }
     let access = match Kind::from_number(stack.access) {
         Kind::Read => "read",
@@ -146,9 +129,9 @@ fn stack_title(finding: &protocol::Finding, index: usize, stack: &Stack) -> Stri
         Kind::AtomicWrite => "atomic write",
     };
     if index == 0 {
-        return format!("{access} of {} bytes at {:#x} by T{}", finding.size, finding.address, stack.thread);
+        return format!("{access} of {} bytes at {:#x} by {}", finding.size, finding.address, stack.thread);
     }
-    format!("earlier {access} by T{}", stack.thread)
+    format!("earlier {access} by {}", stack.thread)
 }
 
 /// Adds up findings whose stacks begin at the same lines.

@@ -1,12 +1,15 @@
 //! From return addresses to functions, files and lines.
 
 use porf_report::sample::Frame;
+use porf_verdict::Lines;
 use std::collections::HashMap;
 
 /// The object files of the program as they were mapped.
 pub struct Symbols {
     objects: Vec<Object>,
     loaded: HashMap<String, Option<addr2line::Loader>>,
+    /// Source files that have more than ASCII and can be read.
+    sources: HashMap<String, Option<Lines<String>>>,
 }
 
 struct Object {
@@ -37,7 +40,7 @@ impl Symbols {
                 objects.push(Object { start, end, base, path: path.to_string() });
             }
         }
-        Symbols { objects, loaded: HashMap::new() }
+        Symbols { objects, loaded: HashMap::new(), sources: HashMap::new() }
     }
 
     /// The frames of a return address, innermost first.
@@ -61,12 +64,12 @@ impl Symbols {
             while let Ok(Some(frame)) = found.next() {
                 let function = frame.function.as_ref().and_then(|name| name.demangle().ok());
                 let location = frame.location.as_ref();
-                frames.push(Frame {
-                    function: function.map_or_else(|| "?".to_string(), |name| short(&name)),
-                    file: location.and_then(|place| place.file).map(str::to_string),
-                    line: location.and_then(|place| place.line).unwrap_or(0),
-                    column: location.and_then(|place| place.column).unwrap_or(0),
-                });
+                let file = location.and_then(|place| place.file).map(str::to_string);
+                let line = location.and_then(|place| place.line).unwrap_or(0);
+                let byte = location.and_then(|place| place.column).unwrap_or(0);
+                let column = file.as_ref().map_or(byte, |file| column(&mut self.sources, file, line, byte));
+                let function = function.map_or_else(|| "?".to_string(), |name| short(&name));
+                frames.push(Frame { function, file, line, column });
             }
         }
         if frames.is_empty() {
@@ -75,6 +78,15 @@ impl Symbols {
         }
         frames
     }
+}
+
+/// The column in characters: debug information counts bytes.
+fn column(sources: &mut HashMap<String, Option<Lines<String>>>, file: &str, line: u32, byte: u32) -> u32 {
+    if !sources.contains_key(file) {
+        let text = std::fs::read_to_string(file).ok().filter(|text| !text.is_ascii());
+        sources.insert(file.to_string(), text.map(Lines::new));
+    }
+    sources[file].as_ref().map_or(byte, |lines| lines.column_of_byte(line, byte))
 }
 
 /// Is this an executable with fixed addresses (ELF type EXEC)?

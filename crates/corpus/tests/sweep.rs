@@ -1,0 +1,114 @@
+//! No two ways to an answer disagree, on random programs.
+//!
+//! Each program is a random test in C ([`random_c`]). For each of them
+//! - brute force and exploration give the same final states, each in as many executions;
+//! - a model that includes another allows all its final states;
+//! - `verify` says what `litmus` says, up to mo and up to rf, with one worker and with two, whichever thread
+//!   goes first.
+//!
+//! 200 programs, or 10,000 with `PORF_FULL=1`.
+
+use porf::{Axioms, Engine, Equivalence, Input, Model, Request, Schedule, TestAnswer, litmus, verify};
+use porf_corpus::generate::random_c;
+use porf_frontend_litmus::{LitmusTest, Observation, parse};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Models that take C tests as they stand.
+const MODELS: [&str; 9] = ["sc", "tso", "pso", "sra", "ra", "rc11", "c20", "wrc11", "imm"];
+
+/// The first allows no more than the second. Those of ra hold of programs without seq_cst, which means
+/// nothing there.
+const INCLUDED: [(&str, &str); 8] = [
+    ("sc", "tso"),
+    ("tso", "pso"),
+    ("sc", "sra"),
+    ("sra", "ra"),
+    ("ra", "rc11"),
+    ("sc", "rc11"),
+    ("rc11", "c20"),
+    ("rc11", "wrc11"),
+];
+
+/// Models under which `verify` runs, compiled where they are a machine's.
+const VERIFIED: [Model; 6] = [Model::Sc, Model::Ra, Model::Rc11, Model::C20, Model::Tso, Model::Armv8];
+
+#[test]
+fn random_programs() {
+    let count = if porf_corpus::full() { 10_000 } else { 200 };
+    let models: Vec<Axioms> =
+        MODELS.iter().map(|name| Axioms::load(name).expect("a shipped model").uncompiled()).collect();
+    let wrong: Vec<String> = (0..count).into_par_iter().flat_map_iter(|seed| check(seed, &models)).collect();
+    assert!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn check(seed: u64, models: &[Axioms]) -> Vec<String> {
+    let random = random_c(seed);
+    let test = parse(&random.name, &random.text).unwrap_or_else(|error| panic!("{error}\n{}", random.text));
+    let mut wrong = Vec::new();
+    let mut answers: BTreeMap<&str, TestAnswer> = BTreeMap::new();
+    for model in models {
+        let brute = litmus(&test, model, Engine::Oracle { unroll: 2 });
+        let explored = litmus(&test, model, Engine::Explore { unroll: 2 });
+        match (brute, explored) {
+            (Ok(brute), Ok(explored)) => {
+                if brute.outcome.states != explored.outcome.states {
+                    wrong.push(format!("{}: two engines differ", model.name()));
+                }
+                answers.insert(model.name(), brute);
+            }
+            (brute, explored) => {
+                wrong.push(format!("{}: {:?} and {:?}", model.name(), brute.err(), explored.err()))
+            }
+        }
+    }
+    for (small, large) in INCLUDED {
+        if small == "ra" && random.text.contains("seq_cst") {
+            continue;
+        }
+        let (Some(few), Some(many)) = (answers.get(small), answers.get(large)) else { continue };
+        if few.outcome.states.keys().any(|state| !many.outcome.states.contains_key(state)) {
+            wrong.push(format!("{small} allows what {large} forbids"));
+        }
+    }
+    for model in VERIFIED {
+        wrong.extend(verified(&test, &random.text, model));
+    }
+    wrong.iter().map(|what| format!("{what}\n{}", random.text)).collect()
+}
+
+/// What is wrong with the answers of `verify`.
+fn verified(test: &LitmusTest, text: &str, model: Model) -> Vec<String> {
+    let expected = match litmus(test, Axioms::of(model), Engine::Explore { unroll: 2 }) {
+        Ok(answer) => answer,
+        Err(error) => return vec![format!("{model}: {error}")],
+    };
+    let found = expected.outcome.observation != Observation::Never;
+    let executions: u64 = expected.outcome.states.values().sum();
+    let input = Input::litmus("test", text).expect("it was parsed before");
+    let (mo, rf) = (Equivalence::Mo, Equivalence::Rf);
+    let (left, right) = (Schedule::LeftToRight, Schedule::RightToLeft);
+    let mut ways = vec![(mo, 1, left), (mo, 2, left), (mo, 1, right)];
+    if matches!(model, Model::Ra | Model::Rc11 | Model::C20) {
+        ways.extend([(rf, 1, left), (rf, 2, right)]);
+    }
+    let mut wrong = Vec::new();
+    for (equivalence, jobs, schedule) in ways {
+        let request = Request { equivalence, jobs, schedule, ..Request::new(model) };
+        let way = format!("{model} up to {equivalence}, {jobs} workers, {schedule:?}");
+        match verify(&input, &request) {
+            Err(error) => wrong.push(format!("{way}: {error}")),
+            Ok(answer) => {
+                let code = answer.verdict.exit_code();
+                if code != u8::from(!found) {
+                    wrong.push(format!("{way}: exit code {code}, but found: {found}"));
+                }
+                let count = answer.executions;
+                if count > executions || (answer.equivalence == mo && count != executions) {
+                    wrong.push(format!("{way}: {count} executions, not {executions}"));
+                }
+            }
+        }
+    }
+    wrong
+}
