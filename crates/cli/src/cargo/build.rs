@@ -67,6 +67,8 @@ pub struct Built {
     pub title: String,
     /// Its name.
     pub name: String,
+    /// Its place among the targets.
+    pub order: usize,
     pub bitcode: PathBuf,
     pub settings: Settings,
 }
@@ -158,7 +160,8 @@ fn artifact(workspace: &Workspace, verb: &str, message: &Value) -> Result<Option
         return Err(Error::Input(format!("rustc left no bitcode of {name} in {}", path.display())));
     };
     let settings = workspace.settings(message["package_id"].as_str().unwrap_or(""))?;
-    Ok(Some(Built { title, name, bitcode, settings }))
+    let order = ["lib", "bin", "test"].iter().position(|known| kind.contains(known)).unwrap_or(3);
+    Ok(Some(Built { title, name, order, bitcode, settings }))
 }
 
 /// The newest merged module of a program: `deps/name-hash.….lto.after-restriction.bc`.

@@ -90,6 +90,9 @@ pub fn run(args: &Args) -> Result<ExitCode, Error> {
         Ok(built) => built,
         Err(code) => return Ok(code),
     };
+    // As cargo test: the library, binaries, then integration tests and examples.
+    let mut built = built;
+    built.sort_by_key(|one| (one.order, one.name.clone()));
     let mut bad = false;
     for one in &built {
         bad |= target(args, one)?;
