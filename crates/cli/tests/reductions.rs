@@ -118,8 +118,8 @@ fn interchangeable_threads_have_one_order() {
         let bug = verify(&file, &["-DN=3", "-DBUG"], &["--model", model]);
         assert_eq!(bug["violation"]["kind"], "assertion", "{bug}");
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_porf")).arg("verify").arg(&file).args(["--", "-DN=8"]);
-    let output = { output }.output().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
+    let output = command.arg("verify").arg(&file).args(["--", "-DN=8"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("1 of about 40320 executions, up to symmetry"), "{text}");
     std::fs::remove_file(file).unwrap();
