@@ -129,7 +129,7 @@ fn check(path: &Path, number: usize) -> Vec<String> {
         let others: &[&str] = if racy { &["c20", "imm"] } else { &["c20", "imm", "tso", "pso", "armv8"] };
         if full() {
             models.extend(others.iter().map(|model| model.to_string()));
-        } else if number % 5 == 0 {
+        } else if number.is_multiple_of(5) {
             models.push(others[number / 5 % others.len()].to_string());
         }
     }
