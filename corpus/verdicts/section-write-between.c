@@ -1,6 +1,7 @@
-// expect: assertion 20
+// expect: assertion 21
+// expect: race 14
 // models: sc tso
-// The same without a section: the write may come between.
+// The same without a section: the write may come between. (In C it is a race, which sc and tso do not know.)
 #include <assert.h>
 #include <pthread.h>
 int x;

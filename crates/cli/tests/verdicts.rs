@@ -6,8 +6,9 @@
 //! program in five another one), and `// options: …` options of `porf verify`.
 //!
 //! `porf sample` does not contradict that: a program that is right has no finding, and the findings of another
-//! are of the kinds that it has. One program in ten is built and sampled. With `PORF_FULL=1` all programs run under all models, and
-//! all are sampled.
+//! are of the kinds that it has. One threaded program in six is built and sampled.
+//!
+//! With `PORF_FULL=1` all programs run under all models, and all threaded ones are sampled.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,18 +42,19 @@ fn programs_give_what_the_standards_say() {
 /// What `porf sample` finds is among what the standards say.
 #[test]
 fn sampling_contradicts_nothing() {
-    let every = if full() { 1 } else { 10 };
+    let every = if full() { 1 } else { 6 };
     let folder = std::env::temp_dir().join(format!("porf-verdicts-sampled-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (mut wrong, mut sampled) = (Vec::new(), 0);
     for path in programs().iter().step_by(every) {
         let text = std::fs::read_to_string(path).unwrap();
         let expected = expectations(path);
-        // What only `porf verify` knows: its own functions and options, bounds.
-        if ["// options:", "// refused:", "__VERIFIER", "porf.h", "lkmm.h"]
-            .iter()
-            .any(|what| text.contains(what))
-        {
+        // What only `porf verify` knows: its own functions and options, bounds. The sampler takes over where a
+        // program creates its first thread.
+        let verifies = ["// options:", "// refused:", "__VERIFIER", "porf.h", "lkmm.h"];
+        let threads = ["pthread_create(", "thrd_create(", "std::thread", "std::jthread", "std::async"];
+        let contains = |what: &&str| text.contains(*what);
+        if verifies.iter().any(contains) || !threads.iter().any(contains) {
             continue;
         }
         let Some(found) = sample(path, &folder) else { continue };
@@ -66,16 +68,17 @@ fn sampling_contradicts_nothing() {
     }
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(sampled > 20, "only {sampled} programs");
+    assert!(sampled > 15, "only {sampled} programs");
 }
 
-/// Whether a finding of the sampler is what `KIND LINE` says. It sees what an error does: a wild access may be a
-/// crash, and what waits for ever is not told apart.
+/// Whether a finding of the sampler is what `KIND LINE` says. Where the behaviour is undefined anything may
+/// happen; what waits for ever is not told apart.
 fn is_of_kind(found: &str, expected: &str) -> bool {
     let expected = expected.split_whitespace().next().unwrap_or_default();
     let waits = |kind: &str| matches!(kind, "deadlock" | "liveness");
-    let crashes = |kind: &str| matches!(kind, "memory" | "trap" | "lock");
-    found == expected || (waits(found) && waits(expected)) || (crashes(found) && crashes(expected))
+    found == expected
+        || matches!(expected, "race" | "memory" | "trap" | "lock")
+        || (waits(found) && waits(expected))
 }
 
 /// The kinds and messages of what the sampler finds; `None` if the program cannot be built for it.
