@@ -1,4 +1,6 @@
-// expect: panic 5
+// The process aborts, in the cleanup of the closure and because of the second panic.
+// expect: panic 7
+// expect: panic 11
 struct Guard;
 impl Drop for Guard {
     fn drop(&mut self) {
@@ -6,8 +8,6 @@ impl Drop for Guard {
     }
 }
 pub fn main() {
-    let _guard = Guard;
-    std::hint::black_box(());
     let result = std::panic::catch_unwind(|| {
         let _guard = Guard;
         panic!("first");
