@@ -9,7 +9,7 @@
 //! hundred in the default one, since some outcomes of four threads need one exact schedule.
 
 use porf_sample::scheduler::{Replay, Scheduler};
-use porf_sample::{Engine, LocationId, Order};
+use porf_sample::{Engine, LocationId, Order, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Read;
@@ -270,17 +270,18 @@ fn engine_outcomes(test: &Test) -> BTreeSet<String> {
         engine.reset();
         let places: BTreeMap<String, LocationId> =
             locations(test).into_iter().map(|x| (x, engine.new_location(0))).collect();
-        let threads: Vec<u32> = test.threads.iter().map(|_| engine.create_thread(0)).collect();
+        let threads: Vec<ThreadId> = test.threads.iter().map(|_| engine.create_thread(ThreadId(0))).collect();
         let mut next = vec![0; threads.len()];
         let mut values: BTreeMap<String, u128> = BTreeMap::new();
         loop {
-            let runnable: Vec<u32> = (0..threads.len() as u32)
-                .filter(|&t| next[t as usize] < test.threads[t as usize].len())
+            let runnable: Vec<ThreadId> = (0..threads.len())
+                .filter(|&p| next[p] < test.threads[p].len())
+                .map(|p| ThreadId(p as _))
                 .collect();
             if runnable.is_empty() {
                 break;
             }
-            let p = runnable[choices.next_thread(&runnable, 0)] as usize;
+            let p = runnable[choices.next_thread(&runnable, ThreadId(0))].as_usize();
             match &test.threads[p][next[p]] {
                 Op::Load(register, x, order) => {
                     let value = engine.load(threads[p], places[x], *order, &mut choices);
@@ -293,10 +294,10 @@ fn engine_outcomes(test: &Test) -> BTreeSet<String> {
         }
         for &t in &threads {
             engine.finish_thread(t);
-            engine.join_thread(0, t);
+            engine.join_thread(ThreadId(0), t);
         }
         for (x, place) in &places {
-            values.insert(format!("[{x}]"), engine.load(0, *place, Order::Relaxed, &mut choices));
+            values.insert(format!("[{x}]"), engine.load(ThreadId(0), *place, Order::Relaxed, &mut choices));
         }
         let mut parts: Vec<String> = test.keys.iter().map(|key| format!("{key}={}", values[key])).collect();
         parts.sort_unstable();

@@ -1,7 +1,7 @@
 //! What an exploration shows to whoever asked for it.
 
 use crate::buffering::tag_before;
-use crate::history::{History, Next};
+use crate::history::{History, Next, Ready};
 use crate::reduce::Reduced;
 use crate::schedule::tag_of;
 use crate::task::Task;
@@ -132,9 +132,21 @@ impl Execution<'_, '_> {
         self.history.state(tag_before(self.graph, event))
     }
 
+    /// What threads have done wrong.
+    pub fn faults(&self) -> impl Iterator<Item = &Fault> {
+        (0..self.graph.threads().len()).filter_map(|at| {
+            match &self.history.node(tag_of(self.graph, at)).next {
+                Next::Fault(fault) if self.graph.threads()[at].is_started() => Some(fault),
+                _ => None,
+            }
+        })
+    }
+
     /// Why a thread does not go on, if it is blocked.
     pub fn block(&self, thread: ThreadId) -> Option<BlockReason> {
-        match self.history.node(tag_of(self.graph, thread.as_usize())).next {
+        let tag = tag_of(self.graph, thread.as_usize());
+        match self.history.node(tag).next {
+            Next::Emit(_) if tag.ready() == Ready::Barrier => Some(BlockReason::Spin),
             Next::Blocked(reason) => Some(reason),
             Next::Fault(_) => Some(BlockReason::Fault),
             _ => None,

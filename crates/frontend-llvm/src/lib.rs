@@ -27,6 +27,7 @@ mod translate;
 
 pub use code::Code;
 pub use compile::{compile, find_clang, include_directory, is_cpp};
+pub use library::verifier::SECTION as ATOMIC_SECTION;
 pub use llvm::version;
 pub use rust::is_source as is_rust;
 pub use tests::{ShouldPanic, Test};

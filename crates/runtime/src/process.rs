@@ -127,6 +127,7 @@ unsafe fn standalone() -> *mut Shared {
         scheduler: 0,
         pct_depth: 3,
         volatile_acqrel: 0,
+        c11: 0,
         isolation: 0,
         window: 0,
         max_steps: u64::MAX,

@@ -440,6 +440,7 @@ pub fn init(shared: *mut Shared) {
     unsafe {
         let options = (*shared).options;
         let mut engine = Engine::new();
+        engine.c11 = options.c11 != 0;
         engine.window = (options.window != 0).then_some(options.window as usize);
         let share = Share::from_number(options.scheduler);
         let world = Box::new(World {

@@ -1,6 +1,7 @@
 //! One execution under the memory model: clocks of threads, and what each operation may do.
 //!
-//! Happens-before clocks follow Figure 7 of the paper, release sequences C++20, consume is acquire.
+//! Happens-before clocks follow Figure 7 of the paper, consume is acquire. Release sequences are those of C++20,
+//! or of C11 ([`Engine::c11`]), where a thread's later stores to the location belong to them too.
 //! A thread's clock entry for itself counts its visible events: the event takes the current value, what
 //! follows belongs to the next. Plain accesses belong to the value current when they happen.
 //!
@@ -144,6 +145,8 @@ pub struct Engine {
     sc_index: u32,
     /// At most so many stores kept per location, if set (aggressive pruning).
     pub window: Option<usize>,
+    /// Release sequences as in C11 and RC11, not as in C++20.
+    pub c11: bool,
     /// So many stores to a location may gather before it is pruned for the first time.
     pub prune_slack: usize,
     /// A hash of the reads-from relation of this execution, independent of the interleaving.
@@ -306,8 +309,7 @@ impl Engine {
             None => self.bounds(t, location, order, &mut prior),
         }
         let sc_index = self.next_sc_index(order);
-        let thread = &self.threads[t.as_usize()];
-        let release = if order.releases() { thread.view.clone() } else { thread.released.clone() };
+        let release = self.own_release(t, location, order);
         let clock = self.now(t);
         self.locations[location.0 as usize].append(value, t, clock, release, sc_index, &prior, NONE);
         self.tick(t);
@@ -362,18 +364,32 @@ impl Engine {
             Update::Write(new) => {
                 self.synchronise(t, location, read, order);
                 let sc_index = self.next_sc_index(order);
-                let thread = &self.threads[t.as_usize()];
-                let mut release =
-                    if order.releases() { thread.view.clone() } else { thread.released.clone() };
+                let mut release = self.own_release(t, location, order);
+                let clock = self.now(t);
                 let history = &mut self.locations[location.0 as usize];
                 release.join(&history.store(read).release);
-                let clock = thread.view.hb.get(t);
                 history.append(new, t, clock, release, sc_index, &[], read);
             }
         }
         self.tick(t);
         self.prune_if_due(location);
         value
+    }
+
+    /// What a store of a thread releases by itself, whatever it reads.
+    #[inline]
+    fn own_release(&mut self, t: ThreadId, location: LocationId, order: Order) -> View {
+        let thread = &self.threads[t.as_usize()];
+        let mut release = if order.releases() { thread.view.clone() } else { thread.released.clone() };
+        if self.c11 {
+            let history = &mut self.locations[location.0 as usize];
+            if order.releases() {
+                history.set_released(t, &release);
+            } else if let Some(earlier) = history.released(t) {
+                release.join(earlier);
+            }
+        }
+        release
     }
 
     /// An atomic fence.

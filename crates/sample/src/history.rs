@@ -62,6 +62,8 @@ struct Lane {
     last_store: u32,
     /// (clock, store written or read), ascending; a load that repeats the previous entry's store is left out.
     accesses: Vec<(u32, u32)>,
+    /// The view at the thread's last release store here, where release sequences are those of C11.
+    released: Option<Box<View>>,
 }
 
 impl Lane {
@@ -425,11 +427,25 @@ impl History {
             self.access_count += lane.accesses.len();
         }
         // A thread of which nothing is left bounds nobody.
-        self.lanes.retain(|lane| lane.last_store != NONE || !lane.accesses.is_empty());
+        self.lanes
+            .retain(|lane| lane.last_store != NONE || !lane.accesses.is_empty() || lane.released.is_some());
         self.lane_of = ByThread::default();
         for (index, lane) in self.lanes.iter().enumerate() {
             self.lane_of.set(lane.thread, index);
         }
+    }
+
+    /// The thread's last release store here has this view.
+    pub fn set_released(&mut self, thread: ThreadId, view: &View) {
+        match &mut self.lane_mut(thread).released {
+            Some(known) => known.assign(view),
+            none => *none = Some(Box::new(view.clone())),
+        }
+    }
+
+    /// The view at the thread's last release store here.
+    pub fn released(&mut self, thread: ThreadId) -> Option<&View> {
+        self.lane_mut(thread).released.as_deref()
     }
 
     #[inline]

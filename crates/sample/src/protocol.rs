@@ -54,6 +54,8 @@ pub struct Options {
     pub pct_depth: u32,
     /// Volatile accesses: 0 relaxed, 1 acquire and release.
     pub volatile_acqrel: u32,
+    /// Release sequences: 0 those of C++20, 1 those of C11.
+    pub c11: u32,
     /// An [`Isolation`].
     pub isolation: u32,
     /// Stores kept per location; 0 is no limit.

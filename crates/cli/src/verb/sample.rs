@@ -43,6 +43,10 @@ pub struct Args {
     /// Number of ordering constraints that the PCT scheduler aims at
     #[arg(long, default_value_t = 3)]
     depth: u32,
+    /// Whose release sequences: those of C++20 (and C23, Rust), or of C11, where a thread's later stores to
+    /// the same location belong to them
+    #[arg(long, value_enum, default_value_t = ModelName::C20)]
+    model: ModelName,
     /// What volatile accesses are
     #[arg(long, value_enum, default_value_t = Volatile::Relaxed)]
     volatile: Volatile,
@@ -70,6 +74,9 @@ pub struct Args {
     /// Write seed and options of the first finding, for `porf replay` to run it again
     #[arg(long, value_name = "FILE")]
     witness: Option<std::path::PathBuf>,
+    /// Write the findings as SARIF
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<std::path::PathBuf>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     program: Vec<OsString>,
@@ -83,6 +90,12 @@ enum SchedulerName {
     Pct = Share::Pct as isize,
     /// Mostly random, pct in one execution of thirty-two
     Mixed = Share::Both as isize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ModelName {
+    C20,
+    Rc11,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -141,6 +154,9 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     if let (Some(path), Some(seed)) = (&args.witness, summary.first_seed()) {
         let witness = args.witness(seed);
         std::fs::write(path, format!("{witness}\n"))?;
+    }
+    if let Some(path) = &args.sarif {
+        std::fs::write(path, format!("{:#}\n", summary.sarif()))?;
     }
     Ok(summary.exit_code())
 }
@@ -210,6 +226,7 @@ impl Args {
             scheduler: self.scheduler as u32,
             pct_depth: self.depth,
             volatile_acqrel: u32::from(self.volatile == Volatile::Acqrel),
+            c11: u32::from(self.model == ModelName::Rc11),
             isolation: self.isolation as u32,
             window: self.memory,
             max_steps: self.max_events,
@@ -226,6 +243,7 @@ impl Args {
         json!({
             "schema": 1, "kind": "witness", "command": "sample", "seed": seed, "program": program,
             "scheduler": name(self.scheduler.to_possible_value()), "depth": self.depth,
+            "model": name(self.model.to_possible_value()),
             "volatile": name(self.volatile.to_possible_value()), "memory": self.memory,
             "max_events": self.max_events, "tick": self.tick, "timeout": self.timeout,
         })
@@ -245,6 +263,7 @@ impl Args {
             seed: number("seed")?,
             scheduler: SchedulerName::from_str(word("scheduler")?, false)?,
             depth: u32::try_from(number("depth")?).map_err(|error| error.to_string())?,
+            model: ModelName::from_str(witness["model"].as_str().unwrap_or("c20"), false)?,
             volatile: Volatile::from_str(word("volatile")?, false)?,
             memory: witness["memory"].as_u64().unwrap_or(0),
             max_events: number("max_events")?,
@@ -254,6 +273,7 @@ impl Args {
             first: false,
             timeout: number("timeout")?,
             witness: None,
+            sarif: None,
             program,
         })
     }

@@ -119,7 +119,7 @@ pub fn wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
         a.unless(fits, |a| {
             a.fail(
                 FaultKind::Unsupported,
-                "waiting for a condition variable in a program of more than 31 threads",
+                "only the first 31 threads of a program may wait for a condition variable",
             )
         });
         let waits = a.bin(BinOp::Shl, Operand::Const(1), this);

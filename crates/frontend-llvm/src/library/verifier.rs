@@ -37,7 +37,7 @@ pub const FUNCTIONS: &[Row] = &[
         c.push(Instr::Assert { cond: c.arg(0), message: "__VERIFIER_assert fails".into() });
         nothing(c)
     }),
-    // An atomic section excludes other atomic sections.
+    // An atomic section excludes other atomic sections; whoever looks at executions sees to single accesses.
     row(&["__VERIFIER_atomic_begin"], KEEPS, |c| {
         let address = section(c);
         c.push(Instr::Lock { address });
@@ -76,7 +76,10 @@ fn spin(c: &mut Call<'_, '_, '_>) -> (Reg, Reg) {
     *body.spin.get_or_insert_with(|| (body.b.register(""), body.b.register("")))
 }
 
+/// The name of the lock of atomic sections.
+pub const SECTION: &str = "atomic section";
+
 /// The lock of atomic sections.
 fn section(c: &mut Call<'_, '_, '_>) -> Operand {
-    Operand::Const(c.body.tr.library_global("atomic section", 4))
+    Operand::Const(c.body.tr.library_global(SECTION, 4))
 }

@@ -19,7 +19,8 @@ impl<'m> Body<'_, 'm> {
             ValueKind::Function if self.tr.replaced.contains_key(&callee) => {
                 let row = self.tr.replaced[&callee];
                 let args = self.library_arguments(i)?;
-                let result = row.lower(self, callee.name(), &args)?;
+                let used = i.users().next().is_some();
+                let result = row.lower(self, callee.name(), &args, used)?;
                 self.set_result(i, result)
             }
             ValueKind::Function if self.shortens() && slow::is_park_of_scope(i) => Ok(()),
@@ -30,7 +31,8 @@ impl<'m> Body<'_, 'm> {
             }
             ValueKind::Function if library::provides(callee) => {
                 let args = self.library_arguments(i)?;
-                let result = library::call(self, callee.name(), &args)?;
+                let used = i.users().next().is_some();
+                let result = library::call(self, callee.name(), &args, used)?;
                 self.set_result(i, result)
             }
             ValueKind::Function => {
@@ -45,11 +47,11 @@ impl<'m> Body<'_, 'm> {
                 // SV-COMP: a function with this name is an atomic section.
                 let atomic = callee.name().starts_with("__VERIFIER_atomic_");
                 if atomic {
-                    library::call(self, "__VERIFIER_atomic_begin", &[])?;
+                    library::call(self, "__VERIFIER_atomic_begin", &[], false)?;
                 }
                 self.b.push(Instr::Call { function, args: args.into(), dst });
                 if atomic {
-                    library::call(self, "__VERIFIER_atomic_end", &[])?;
+                    library::call(self, "__VERIFIER_atomic_end", &[], false)?;
                 }
                 Ok(())
             }
@@ -175,9 +177,14 @@ impl<'m> Body<'_, 'm> {
     fn assembly(&mut self, i: Value<'m>, text: &str) -> Result<(), Unsupported> {
         let code: Vec<&str> =
             text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()).collect();
+        // "lock; addl" is one instruction.
+        let code: Vec<&str> = match code.as_slice() {
+            ["lock", one] => vec![one],
+            _ => code,
+        };
         let is_known = |line: &str| matches!(line, "pause" | "nop" | "rep" | "yield" | "rep nop");
         match code.as_slice() {
-            ["mfence" | "lock addl $$0,0(%rsp)" | "lock; addl $$0,0(%rsp)"] => {
+            ["mfence" | "lock addl $$0,0(%rsp)" | "addl $$0,0(%rsp)"] => {
                 self.b.push(Instr::Fence { mode: FenceMode::SeqCst });
             }
             lines if lines.iter().all(|line| is_known(line)) => {}

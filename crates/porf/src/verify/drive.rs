@@ -88,6 +88,7 @@ fn resume(
     saved: Saved,
     findings: &mut Findings<'_>,
 ) -> Result<Rest, Error> {
+    findings.seen.dropped = saved.dropped;
     findings.seen.ended = saved.ended;
     findings.seen.loops = saved.loops.clone();
     findings.seen.assumptions = saved.assumptions.clone();

@@ -8,6 +8,7 @@ use super::Request;
 use super::budget::Watch;
 use super::kept::{Kept, Place};
 use super::panics;
+use super::sections::Sections;
 use crate::answer::{Related, Shown, source};
 use crate::question::{Question, Says};
 use crate::trace::{Trace, stack};
@@ -15,7 +16,8 @@ use porf_event::{BlockReason, Label, ThreadId};
 use porf_explore::{Execution, Stuck, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
-use porf_ir::Split;
+use porf_ir::{Program, Split};
+use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Limit, SourceLocation, Violation, ViolationKind};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -31,6 +33,8 @@ pub(crate) struct Findings<'a> {
     more: u64,
     checks: Checks,
     watch: Watch<'a>,
+    /// The atomic sections of the program, if it has any.
+    sections: Option<Sections>,
     /// A thread may end in a panic.
     unwinds: bool,
     /// What this search saw; begins anew with it.
@@ -45,6 +49,8 @@ pub(crate) struct Findings<'a> {
 #[derive(Default)]
 pub(crate) struct Seen {
     pub executions: u64,
+    /// Complete and blocked ones that are none, because something comes between the accesses of a section.
+    pub dropped: (u64, u64),
     /// Whether some execution ended the process while other threads waited.
     pub ended: bool,
     /// The loops that reached the bound.
@@ -113,6 +119,7 @@ impl<'a> Findings<'a> {
             more: if request.first { 0 } else { MORE },
             checks: request.checks,
             watch,
+            sections: None,
             unwinds,
             seen: Seen::default(),
             begun: 0,
@@ -124,8 +131,9 @@ impl<'a> Findings<'a> {
     /// Whether every single execution has to be looked at.
     pub fn looks_at_all(&self) -> bool {
         self.checks.has(ViolationKind::Leak)
-            || self.unwinds
             || self.question.is_some()
+            || self.sections.is_some()
+            || self.unwinds
             || self.watch.counts_executions()
     }
 
@@ -154,7 +162,28 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// The search that begins now: on what, and how.
+    pub fn begin(&mut self, program: &Program, model: Model, equivalence: Equivalence) {
+        self.sections = Sections::of(program, model, equivalence);
+    }
+
     pub fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
+        let looked_at = match visit {
+            Visit::Complete(execution) | Visit::Blocked(execution) | Visit::Fault(execution, _) => {
+                Some(execution)
+            }
+            _ => None,
+        };
+        if let (Some(sections), Some(execution)) = (self.sections, looked_at)
+            && !sections.are_whole(execution)
+        {
+            match visit {
+                Visit::Complete(_) => self.seen.dropped.0 += 1,
+                Visit::Blocked(_) => self.seen.dropped.1 += 1,
+                _ => return ControlFlow::Continue(()),
+            }
+            return self.count(1);
+        }
         match visit {
             Visit::Complete(execution) => {
                 if self.checks.has(ViolationKind::Leak) {
@@ -190,6 +219,11 @@ impl<'a> Findings<'a> {
                 }
                 if let Some(stuck) = execution.stuck() {
                     self.stuck(execution, &stuck)?;
+                }
+                if self.sections.is_some() {
+                    for fault in execution.faults() {
+                        self.fault(execution, fault)?;
+                    }
                 }
                 self.count(1)
             }

@@ -7,6 +7,7 @@ mod drive;
 mod findings;
 mod kept;
 mod panics;
+mod sections;
 
 pub use against::{Difference, against};
 pub use budget::{Budget, Memory};
@@ -14,6 +15,7 @@ pub use drive::Progress;
 
 use crate::answer::{Answer, Seconds};
 use crate::input::Input;
+use crate::question::Question;
 use crate::{Error, mapping, usage};
 use budget::Watch;
 use findings::{Findings, Seen};
@@ -115,8 +117,19 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let mut findings = Findings::new(input.question.as_ref(), request, watch, unwinds(&program));
     let mut equivalence = request.equivalence;
     let mut warnings = Vec::new();
+    if input.question.as_ref().is_some_and(Question::is_about_memory) {
+        if request.model == Model::Wrc11 {
+            let message = "the condition is about final contents of memory, which wrc11 does not order";
+            return Err(Error::Unsupported(message.to_string()));
+        }
+        if equivalence == Equivalence::Rf {
+            let message = "the condition is about final contents of memory: searching up to mo instead";
+            warnings.push(message.to_string());
+            equivalence = Equivalence::Mo;
+        }
+    }
     let (start, cpu) = (Instant::now(), usage::cpu_time());
-    let statistics = loop {
+    let mut statistics = loop {
         match search(&program, request, equivalence, &mut findings) {
             Err(Error::Explore(ExploreError::Undecided)) => {
                 warnings.push(format!("{}: searching up to mo instead", ExploreError::Undecided));
@@ -137,6 +150,9 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     };
     findings.end();
     let Findings { seen, stopped, unsupported, .. } = findings;
+    let (complete, blocked) = seen.dropped;
+    statistics.executions = statistics.executions.saturating_sub(complete);
+    statistics.blocked = statistics.blocked.saturating_sub(blocked);
     let found = seen.found.into_found();
     if let (true, Some(message)) = (found.is_empty(), unsupported) {
         return Err(Error::Unsupported(message));
@@ -200,6 +216,7 @@ fn search(
     equivalence: Equivalence,
     findings: &mut Findings<'_>,
 ) -> Result<Statistics, Error> {
+    findings.begin(program, request.model, equivalence);
     let alone = request.jobs <= 1 && request.checkpoint.is_none() && request.progress.is_none();
     let explored = if alone {
         let mut visitor = |visit: Visit<'_, '_>| findings.visit(visit);

@@ -1,0 +1,24 @@
+// expect: safe
+// models: sc
+// Who sees one part of a section sees all of it.
+#include <assert.h>
+#include <pthread.h>
+extern void __VERIFIER_atomic_begin(void);
+extern void __VERIFIER_atomic_end(void);
+int x, y;
+static void *run(void *unused) {
+    __VERIFIER_atomic_begin();
+    x = 1;
+    y = 1;
+    __VERIFIER_atomic_end();
+    return unused;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, run, 0);
+    int first = x;
+    int second = y;
+    assert(!first || second);
+    pthread_join(t, 0);
+    return 0;
+}
