@@ -73,6 +73,8 @@ enum Outcome {
 struct Ready<'a> {
     test: &'a Test,
     input: Result<Input, Error>,
+    /// How long it took to translate it.
+    seconds: f64,
     request: Request<'static>,
 }
 
@@ -126,10 +128,12 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
         code.prepare(&entries).map_err(|error| Error::Input(error.to_string()))?;
         let ready: Vec<Ready<'_>> = run
             .iter()
-            .map(|test| Ready {
-                test,
-                input: Input::of_code(&code, &test.entry, origin(built, &test.name)),
-                request: built.settings.request(&test.name, &args.given),
+            .map(|test| {
+                let start = Instant::now();
+                let input = Input::of_code(&code, &test.entry, origin(built, &test.name));
+                let seconds = start.elapsed().as_secs_f64();
+                let request = built.settings.request(&test.name, &args.given);
+                Ready { test, input, seconds, request }
             })
             .collect();
         failures = explore(args, built, &ready, &mut counts);
@@ -184,7 +188,10 @@ fn outcome(ready: &Ready<'_>) -> (Outcome, Option<Answer>) {
         porf::verify(input, &request).map_err(|error| error.to_string())
     });
     let answer = match explored {
-        Ok(answer) => answer,
+        Ok(mut answer) => {
+            answer.seconds.frontend = ready.seconds;
+            answer
+        }
         Err(error) => return (Outcome::Failed(format!("error: {error}\n")), None),
     };
     let outcome = match (&answer.verdict, &ready.test.should_panic) {

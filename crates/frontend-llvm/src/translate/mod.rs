@@ -358,9 +358,12 @@ impl<'m> Translator<'m> {
     fn file(&mut self, function: Value<'m>) -> u32 {
         let name = match function.file() {
             Some((directory, file)) if !file.starts_with('/') && !directory.is_empty() => {
-                // As the user named it, if that is found from here; else in full.
+                // As the user named it, if it is found from here; else in full. A crate that a program
+                // depends on has files of the same names.
                 let full = format!("{directory}/{file}");
-                if std::path::Path::new(file).exists() { file.to_string() } else { full }
+                let place = |path: &str| std::fs::canonicalize(path).ok();
+                let is_here = place(file).is_some_and(|here| place(&full).is_none_or(|there| there == here));
+                if is_here { file.to_string() } else { full }
             }
             Some((_, file)) => file.to_string(),
             None => String::new(),

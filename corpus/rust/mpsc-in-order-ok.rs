@@ -7,8 +7,8 @@ pub fn main() {
         sender.send(1).unwrap();
         sender.send(2).unwrap();
     });
+    t.join().unwrap();
     assert_eq!(receiver.recv(), Ok(1));
     assert_eq!(receiver.recv(), Ok(2));
     assert!(receiver.recv().is_err());
-    t.join().unwrap();
 }

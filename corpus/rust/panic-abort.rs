@@ -1,0 +1,5 @@
+// expect: panic 4
+use std::process;
+pub fn main() {
+    process::abort();
+}

@@ -1,0 +1,10 @@
+// expect: panic 9
+use std::panic;
+pub fn main() {
+    let result = panic::catch_unwind(|| {
+        if true {
+            panic!("caught");
+        }
+    });
+    assert!(result.is_ok());
+}

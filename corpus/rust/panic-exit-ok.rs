@@ -1,0 +1,9 @@
+// expect: safe
+use std::process;
+use std::thread;
+pub fn main() {
+    thread::spawn(|| loop {
+        thread::park();
+    });
+    process::exit(0);
+}
