@@ -83,8 +83,8 @@ fn threads_at_barriers_have_one_execution() {
     for model in ["rc11", "sc", "tso", "pso", "ra"] {
         for (threads, rounds) in [("2", "1"), ("4", "1"), ("4", "2"), ("5", "1")] {
             let flags =
-                [&format!("-DN={threads}"), &format!("-DROUNDS={rounds}"), &format!("-DCOUNT={threads}")];
-            let flags = flags.map(String::as_str);
+                [format!("-DN={threads}"), format!("-DROUNDS={rounds}"), format!("-DCOUNT={threads}")];
+            let flags = flags.each_ref().map(String::as_str);
             for jobs in ["1", "2"] {
                 let answer = verify(&file, &flags, &["--model", model, "--jobs", jobs]);
                 assert_eq!(counts(&answer), (1, 0), "{model}, {threads} threads, {rounds} rounds");
@@ -118,8 +118,8 @@ fn interchangeable_threads_have_one_order() {
         let bug = verify(&file, &["-DN=3", "-DBUG"], &["--model", model]);
         assert_eq!(bug["violation"]["kind"], "assertion", "{bug}");
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_porf")).arg("verify").arg(&file).args(["--", "-DN=8"]);
-    let output = { output }.output().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
+    let output = command.arg("verify").arg(&file).args(["--", "-DN=8"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("1 of about 40320 executions, up to symmetry"), "{text}");
     std::fs::remove_file(file).unwrap();
