@@ -83,8 +83,8 @@ fn threads_at_barriers_have_one_execution() {
     for model in ["rc11", "sc", "tso", "pso", "ra"] {
         for (threads, rounds) in [("2", "1"), ("4", "1"), ("4", "2"), ("5", "1")] {
             let flags =
-                [&format!("-DN={threads}"), &format!("-DROUNDS={rounds}"), &format!("-DCOUNT={threads}")];
-            let flags = flags.map(String::as_str);
+                [format!("-DN={threads}"), format!("-DROUNDS={rounds}"), format!("-DCOUNT={threads}")];
+            let flags = flags.each_ref().map(String::as_str);
             for jobs in ["1", "2"] {
                 let answer = verify(&file, &flags, &["--model", model, "--jobs", jobs]);
                 assert_eq!(counts(&answer), (1, 0), "{model}, {threads} threads, {rounds} rounds");

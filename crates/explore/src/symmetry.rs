@@ -35,7 +35,7 @@ use crate::search::{Policy, Upcoming};
 use porf_consistency::{Choice, MemoryModel};
 use porf_event::{Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph};
-use porf_ir::{Instr, Program, ThreadEntry, layout};
+use porf_ir::{Function, Instr, Program, Reg, ThreadEntry, layout};
 
 /// How far a thread that creates others is followed.
 const FAR: usize = 1 << 10;
@@ -44,6 +44,8 @@ const FAR: usize = 1 << 10;
 pub(crate) struct Symmetry {
     /// By function: whether no thread that runs it can tell which one it is.
     anonymous: Vec<bool>,
+    /// By function: whether its first parameter is ever looked at.
+    uses_argument: Vec<bool>,
     /// The twins of threads that run from the start.
     pub roots: Vec<Option<ThreadId>>,
 }
@@ -61,8 +63,18 @@ impl Symmetry {
         let twin = |at: usize| threads[..at].iter().rposition(|other| !joins && alike(other, &threads[at]));
         let roots: Vec<_> = (0..threads.len()).map(|at| twin(at).map(|twin| ThreadId(twin as u16))).collect();
         let creates = code().any(|instr| matches!(instr, Instr::Create { .. } | Instr::CreatePointer { .. }));
-        (creates || roots.iter().any(Option::is_some)).then_some(Symmetry { anonymous, roots })
+        (creates || roots.iter().any(Option::is_some)).then_some(Symmetry {
+            anonymous,
+            uses_argument: program.functions.iter().map(uses_argument).collect(),
+            roots,
+        })
     }
+}
+
+fn uses_argument(function: &Function) -> bool {
+    let mut used = false;
+    function.code.iter().for_each(|instr| instr.visit_registers(|register| used |= register == Reg(0)));
+    used
 }
 
 /// The functions in which, and in what they call, nothing depends on the number of the thread.
@@ -262,9 +274,9 @@ impl<M: MemoryModel> Engine<'_, M> {
         Twins { graph: &self.trail.now, unordered: self.barriers.is_some() }
     }
 
-    /// An earlier thread that the newest one is interchangeable with: it begins with the same function and argument,
-    /// which do not look at numbers of threads, and their creator does nothing but create threads between starting
-    /// the two, and nothing but create and join threads between joining them.
+    /// An earlier thread that the newest one is interchangeable with: it begins with the same function and argument
+    /// (or does not look at that), nothing there depends on numbers of threads, and their creator does nothing but
+    /// create threads between starting the two, and nothing but create and join threads between joining them.
     pub fn find_twin(&mut self, creator: ThreadId, before: Tag) -> Result<Option<ThreadId>, Error> {
         let Some(symmetry) = &self.symmetry else { return Ok(None) };
         let Engine { trail, .. } = &self;
@@ -283,8 +295,11 @@ impl<M: MemoryModel> Engine<'_, M> {
             Label::Create { child } => Some(child),
             _ => None,
         });
-        let begins_so =
-            |&other: &ThreadId| history.root(other, function, argument) == Some(Tag(graph.thread(other).tag));
+        let root = |other: ThreadId| Tag(graph.thread(other).tag);
+        let begins_so = |&other: &ThreadId| match symmetry.uses_argument[function.0 as usize] {
+            true => history.root(other, function, argument) == Some(root(other)),
+            false => history.state(root(other)).places().last().is_some_and(|(begun, _)| begun == function),
+        };
         let Some(twin) = created.into_iter().find(begins_so) else { return Ok(None) };
         let (index, after) = (events.len() as u32, tag_of(graph, creator.as_usize()));
         let together = joins_together(&mut self.trail.history, creator, (index, after), [twin, child])?;
