@@ -1,5 +1,5 @@
 // expect: safe
-// models: sc tso rc11 c20 armv8
+// models: sc tso pso ra rc11 c20 imm armv8
 #include <pthread.h>
 #include <stdatomic.h>
 atomic_int lock = 1;

@@ -116,6 +116,22 @@ fn a_budget_is_used_up_in_steps() {
     assert_eq!(executions, [100, 200, 300, 400, 500, 600, 700, 720]);
 }
 
+/// A search that has used up its memory is inconclusive, and goes on from its checkpoint.
+#[test]
+fn memory_is_used_up() {
+    let place = Place::new("memory", &increments(8));
+    let output = place.run(&place.with_checkpoint(&["--max-memory", "1M", "--no-reduce", "symmetry"]));
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let cut = report(&output);
+    assert_eq!(cut["limit"], "memory limit of 1 MiB reached (--max-memory)", "{cut}");
+    assert!(number(&cut, "executions") < 40320 && exists(&place.checkpoint), "{cut}");
+    let output = place.run(&place.with_checkpoint(&["--no-reduce", "symmetry"]));
+    assert_eq!(number(&report(&output), "executions"), 40320);
+    for wrong in ["0", "1X", "-1", "99999999999G"] {
+        assert_eq!(place.run(&["--max-memory", wrong]).status.code(), Some(2), "{wrong}");
+    }
+}
+
 /// A violation that was met before a checkpoint is reported after it, the same.
 #[test]
 fn a_violation_survives() {

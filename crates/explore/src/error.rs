@@ -14,6 +14,9 @@ pub enum Error {
     /// Accesses of different sizes overlap, some of them non-atomic: the program must be searched with
     /// these cut. The entry points of this crate do that; callers never see it.
     Mixed(Vec<Split>),
+    /// It is not clear who belongs to which generation of a barrier: the program must be searched without that
+    /// reduction. The entry points of this crate do that; callers never see it.
+    Barriers,
     /// A fixed limit of the engine was reached.
     Limit(String),
 }
@@ -24,6 +27,7 @@ impl fmt::Display for Error {
             Error::Unsupported(what) => write!(f, "not supported: {what}"),
             Error::Undecided => f.write_str("up to rf, no order of the writes was found within the budget"),
             Error::Mixed(_) => f.write_str("accesses of different sizes overlap"),
+            Error::Barriers => f.write_str("more threads than a barrier waits for may come to it"),
             Error::Limit(what) => write!(f, "limit reached: {what}"),
         }
     }

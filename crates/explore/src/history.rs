@@ -13,7 +13,7 @@
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
 use crate::reduce::{Awaits, Reduction, Retries};
-use porf_event::{BlockReason, Label, Location, ThreadId, Value};
+use porf_event::{BlockReason, Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, layout};
@@ -38,8 +38,10 @@ pub(crate) enum Ready {
     Mid = 2,
     /// If the thread that it waits for has finished.
     Join = 3,
+    /// If as many threads have come to a barrier as it waits for.
+    Barrier = 4,
     /// The next event is a read that may have to wait for a value: others go first.
-    Await = 4,
+    Await = 5,
 }
 
 #[derive(Clone, Debug)]
@@ -63,6 +65,8 @@ pub(crate) struct Node {
     pub since: Option<u32>,
     /// Of a thread that a reduction ended: which.
     pub ended_by: Option<Reduction>,
+    /// Of a thread that waits at a barrier: what the counter must be for it to go on.
+    pub until: Value,
 }
 
 pub(crate) struct History<'p> {
@@ -91,7 +95,12 @@ pub(crate) struct History<'p> {
     pub retries: Option<Retries<'p>>,
     /// Where threads that may have to wait go last, what tells them.
     pub awaits: Option<Awaits<'p>>,
+    /// Whether threads at a barrier are not scheduled before they can go on.
+    pub barriers: bool,
 }
+
+/// How far a counter of arrivals is followed.
+const MOST_ARRIVALS: u64 = 1 << 12;
 
 /// How many bytes of thread states are kept, unless told otherwise.
 const LIMIT: usize = 24 << 20;
@@ -146,6 +155,13 @@ pub(crate) fn answer(label: &Label) -> Value {
     }
 }
 
+/// Whether a thread that arrived at a barrier asks whether it may go on.
+fn departs(arrival: &Label, asked: &Label) -> bool {
+    matches!(arrival, Label::Write { rmw: RmwKind::Barrier, .. })
+        && matches!(asked, Label::Read { rmw: RmwKind::None, .. })
+        && arrival.access() == asked.access()
+}
+
 /// What a history costs, about.
 fn bytes(state: &ThreadState) -> usize {
     size_of::<Node>() + size_of::<ThreadState>() + state.heap_bytes()
@@ -167,6 +183,7 @@ impl Tag {
             1 => Ready::Yes,
             2 => Ready::Mid,
             3 => Ready::Join,
+            4 => Ready::Barrier,
             _ => Ready::Await,
         }
     }
@@ -197,6 +214,7 @@ impl<'p> History<'p> {
             created,
             retries: None,
             awaits: None,
+            barriers: false,
         }
     }
 
@@ -248,6 +266,7 @@ impl<'p> History<'p> {
                     loc: Loc::NONE,
                     since: None,
                     ended_by: None,
+                    until: 0,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -360,9 +379,10 @@ impl<'p> History<'p> {
         };
         let mut loc = Loc::NONE;
         let mut next = next;
+        let mut until = 0;
         let ready = match &next {
-            Next::Emit(label) => {
-                if let Some(access) = label.access() {
+            Next::Emit(asked) => {
+                if let Some(access) = asked.access() {
                     match self.locate(access.location, access.size)? {
                         Some(found) => loc = found,
                         None => next = Next::Fault(self.bad_address(&state, access.location)),
@@ -372,6 +392,15 @@ impl<'p> History<'p> {
                     Next::Fault(_) => Ready::No,
                     Next::Emit(Label::Join { .. }) => Ready::Join,
                     _ if state.is_mid_instruction() => Ready::Mid,
+                    Next::Emit(asked) if self.barriers && departs(&label, asked) => {
+                        match self.goes_on_at(&state, &label) {
+                            Some(count) => {
+                                until = count;
+                                Ready::Barrier
+                            }
+                            None => Ready::Yes,
+                        }
+                    }
                     Next::Emit(Label::Read { .. }) if self.may_wait(&state) => Ready::Await,
                     _ => Ready::Yes,
                 }
@@ -387,7 +416,8 @@ impl<'p> History<'p> {
         };
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
-        let node = Node { children: SmallVec::new(), parent, label, next, loc, since: None, ended_by: None };
+        let node =
+            Node { children: SmallVec::new(), parent, label, next, loc, since: None, ended_by: None, until };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {
@@ -403,6 +433,16 @@ impl<'p> History<'p> {
             self.facts[at] = known;
         }
         Ok(Tag::new(at, ready))
+    }
+
+    /// The first count of arrivals, from that of its own on, with which a thread at a barrier goes on.
+    fn goes_on_at(&self, state: &ThreadState, arrival: &Label) -> Option<Value> {
+        let own = arrival.value()?;
+        (own..own + MOST_ARRIVALS).find(|&count| {
+            let mut state = state.clone();
+            self.interp.deliver(&mut state, count);
+            self.interp.run(&mut state) != Step::Blocked(BlockReason::Spin)
+        })
     }
 
     #[inline]

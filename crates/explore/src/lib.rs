@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod barrier;
 mod buffering;
 mod dispatch;
 mod engine;
@@ -93,6 +94,9 @@ pub struct Rest {
     /// How accesses of the program are cut in this search.
     #[serde(default)]
     cuts: Vec<Vec<Split>>,
+    /// Threads that come to a barrier are ordered in this search.
+    #[serde(default)]
+    ordered: bool,
 }
 
 impl Rest {
@@ -146,7 +150,7 @@ fn explore_all(
             Ok(statistics)
         }
     }
-    mixed::with_cuts(program, |program, anew| {
+    mixed::anew(program, options, |program, options, anew| {
         if anew {
             let _ = visitor.visit(Visit::Anew);
         }
@@ -192,7 +196,7 @@ fn explore_all_of_cat(
     if architecture.is_none() && !keeps_po {
         return Err(Error::Unsupported("a model that does not say `acyclic po | rf`".into()));
     }
-    mixed::with_cuts(program, |program, anew| {
+    mixed::anew(program, options, |program, options, anew| {
         if anew {
             let _ = visitor.visit(Visit::Anew);
         }
@@ -331,7 +335,8 @@ fn explore_all_together(
                 start.sown = outcome.sown.filter(|_| rest.cycles.is_none());
                 let cycles = rest.cycles.or(outcome.buffering.then(Vec::new));
                 statistics = outcome.statistics;
-                rest = Rest { tasks: outcome.tasks, created: start.created.list(), cycles, cuts: Vec::new() };
+                rest =
+                    Rest { tasks: outcome.tasks, created: start.created.list(), cycles, ..Rest::default() };
                 if outcome.broken {
                     return Ok((statistics, rest));
                 }
@@ -342,7 +347,11 @@ fn explore_all_together(
     }
     let begun = cut_as_in(program, from.as_ref());
     let mut from = from;
-    mixed::with_cuts(begun.as_ref().unwrap_or(program), |program, anew| {
+    let mut options = *options;
+    if from.as_ref().is_some_and(|rest| rest.ordered) {
+        options.reductions = options.reductions.without(Reduction::Barriers);
+    }
+    mixed::anew(begun.as_ref().unwrap_or(program), &options, |program, options, anew| {
         let mut from = from.take();
         if anew {
             // What was left of another program is of no use.
@@ -362,6 +371,7 @@ fn explore_all_together(
             dispatch(program, model, equivalence, options, Together(model, &mut visitors, from))?
         };
         rest.cuts.clone_from(&program.cuts);
+        rest.ordered = !options.reductions.has(Reduction::Barriers);
         Ok((statistics, rest))
     })
 }
@@ -455,5 +465,7 @@ pub fn estimate(
             estimate::estimate(&mut engine::Engine::<M>::new(program, options, created)?, self.0)
         }
     }
-    mixed::with_cuts(program, |program, _| dispatch(program, model, equivalence, options, Estimate(samples)))
+    mixed::anew(program, options, |program, options, _| {
+        dispatch(program, model, equivalence, options, Estimate(samples))
+    })
 }

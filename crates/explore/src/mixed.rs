@@ -2,35 +2,35 @@
 //!
 //! Cells of an execution are equal or apart. When an access would break that, those that are too large
 //! and not atomic have to be cut, here and where the older accesses come from, and the search begins
-//! anew ([`with_cuts`]). Pieces only get smaller, so that this comes to an end.
+//! anew ([`anew`]). Pieces only get smaller, so that this comes to an end.
 //! Atomic accesses are never cut: no model here says what happens when they overlap in part.
 
+use crate::Options;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::Tag;
+use crate::reduce::Reduction;
 use porf_consistency::MemoryModel;
 use porf_graph::Loc;
 use porf_ir::{Program, Split};
 
 /// Runs a search. Where accesses of different sizes overlap it cuts them and runs the search anew, which is told
-/// whether it is not the first one.
-pub(crate) fn with_cuts<T>(
+/// whether it is not the first one; and it orders the threads that come to barriers where it turns out that it must.
+pub(crate) fn anew<T>(
     program: &Program,
-    mut search: impl FnMut(&Program, bool) -> Result<T, Error>,
+    options: &Options,
+    mut search: impl FnMut(&Program, &Options, bool) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut cut = match search(program, false) {
-        Err(Error::Mixed(splits)) => {
-            let mut cut = program.clone();
-            cut.split(&splits);
-            cut
-        }
-        result => return result,
-    };
+    let (mut cut, mut options, mut begun) = (None::<Program>, *options, false);
     loop {
-        match search(&cut, true) {
-            Err(Error::Mixed(splits)) => cut.split(&splits),
+        match search(cut.as_ref().unwrap_or(program), &options, begun) {
+            Err(Error::Mixed(splits)) => cut.get_or_insert_with(|| program.clone()).split(&splits),
+            Err(Error::Barriers) => {
+                options.reductions = options.reductions.without(Reduction::Barriers);
+            }
             result => return result,
         }
+        begun = true;
     }
 }
 

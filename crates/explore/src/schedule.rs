@@ -3,6 +3,7 @@
 //! The choice is a function of the graph, whatever the order in which it was built; every choice
 //! gives the same executions, in another order. Several exist so that tests can show that.
 
+use crate::barrier::completes;
 use crate::history::{History, Ready, Tag};
 use porf_event::ThreadId;
 use porf_graph::{CanonicalKey, ExecutionGraph};
@@ -52,6 +53,8 @@ impl Schedule {
                     }
                     continue;
                 }
+                Ready::Barrier if completes(graph, history, at).is_none() => continue,
+                Ready::Barrier => {}
                 Ready::Join => {
                     if !join_is_ready(graph, history, tag) {
                         continue;

@@ -42,6 +42,17 @@ impl Question {
         self.0.condition.quantifier == Quantifier::Exists
     }
 
+    /// Whether it is about final contents of memory: executions up to rf do not say which write is the last.
+    pub(crate) fn is_about_memory(&self) -> bool {
+        let mut found = false;
+        let mut look = |observable: &Observable| found |= matches!(observable, Observable::Location { .. });
+        self.0.condition.prop.visit(&mut look);
+        if let Some(filter) = &self.0.filter {
+            filter.visit(&mut look);
+        }
+        found
+    }
+
     pub(crate) fn ask(&self, execution: &Execution<'_, '_>) -> Says {
         let mut value = |observable: &Observable| observe(execution, observable);
         if self.0.filter.as_ref().is_some_and(|filter| !filter.holds(&mut value)) {

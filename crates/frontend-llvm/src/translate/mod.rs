@@ -359,8 +359,8 @@ impl<'m> Translator<'m> {
         let mut body = Body::empty(self, function);
         let args: Vec<Operand> = (0..body.params).map(|index| Operand::Reg(Reg(index))).collect();
         let result = match body.tr.replaced.get(&function).copied() {
-            Some(row) => row.lower(&mut body, function.name(), &args),
-            None => library::call(&mut body, function.name(), &args),
+            Some(row) => row.lower(&mut body, function.name(), &args, true),
+            None => library::call(&mut body, function.name(), &args, true),
         };
         match result {
             Ok(result) => body.finish_with(result),

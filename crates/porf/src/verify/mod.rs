@@ -15,6 +15,7 @@ pub use drive::Progress;
 
 use crate::answer::{Answer, Seconds};
 use crate::input::Input;
+use crate::question::Question;
 use crate::{Error, mapping, usage};
 use budget::Watch;
 use findings::{Findings, Seen};
@@ -116,6 +117,17 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let mut findings = Findings::new(input.question.as_ref(), request, watch, unwinds(&program));
     let mut equivalence = request.equivalence;
     let mut warnings = Vec::new();
+    if input.question.as_ref().is_some_and(Question::is_about_memory) {
+        if request.model == Model::Wrc11 {
+            let message = "the condition is about final contents of memory, which wrc11 does not order";
+            return Err(Error::Unsupported(message.to_string()));
+        }
+        if equivalence == Equivalence::Rf {
+            let message = "the condition is about final contents of memory: searching up to mo instead";
+            warnings.push(message.to_string());
+            equivalence = Equivalence::Mo;
+        }
+    }
     let (start, cpu) = (Instant::now(), usage::cpu_time());
     let mut statistics = loop {
         match search(&program, request, equivalence, &mut findings) {
