@@ -39,8 +39,8 @@ struct Shown {
     states: BTreeSet<Vec<u64>>,
     /// Kind and place.
     wrong: BTreeSet<String>,
-    /// Threads that wait for ever, together.
-    stuck: BTreeSet<Vec<u16>>,
+    /// What threads run that wait for ever, together.
+    stuck: BTreeSet<Vec<u32>>,
     blocked: u64,
     reduced: u64,
 }
@@ -60,13 +60,17 @@ fn show(
         match visit {
             Visit::Complete(execution) => {
                 assert!(shown.keys.insert(execution.key()), "twice\n{}", porf_ir::print(program));
-                let mut state = Vec::new();
+                let mut ends = Vec::new();
                 for (at, thread) in program.threads.iter().enumerate() {
                     let names = &program.function(thread.function).register_names;
                     let end = execution.state(ThreadId(at as u16));
                     let named = (0..names.len()).filter(|reg| !names[*reg].is_empty());
-                    state.extend(named.map(|reg| end.register(Reg(reg as u32))));
+                    let registers: Vec<u64> = named.map(|reg| end.register(Reg(reg as u32))).collect();
+                    ends.push((thread.function, registers));
                 }
+                // Which of two equal threads ends how does not matter.
+                ends.sort();
+                let mut state: Vec<u64> = ends.into_iter().flat_map(|(_, registers)| registers).collect();
                 if equivalence == Equivalence::Mo {
                     state.extend(program.globals.iter().map(|global| execution.memory(global.address, 4)));
                 }
@@ -75,7 +79,11 @@ fn show(
             Visit::Blocked(execution) => {
                 shown.blocked += 1;
                 if let Some(stuck) = execution.stuck() {
-                    shown.stuck.insert(stuck.threads.iter().map(|(thread, ..)| thread.0).collect());
+                    let runs = |thread: ThreadId| program.threads[thread.as_usize()].function.0;
+                    let mut threads: Vec<u32> =
+                        stuck.threads.iter().map(|(thread, ..)| runs(*thread)).collect();
+                    threads.sort_unstable();
+                    shown.stuck.insert(threads);
                 }
             }
             Visit::Fault(_, fault) => {
@@ -205,6 +213,9 @@ fn text(seed: u64, polls: bool) -> String {
             }
         }
         code.push_str("}\n");
+    }
+    if threads == 2 && random.below(3) == 0 {
+        code.push_str("thread P2 = P0()\n");
     }
     text + &code
 }
