@@ -11,7 +11,6 @@ use porf_frontend_llvm::{Options, load};
 use porf_interp::{Interpreter, Step, ThreadState};
 use porf_ir::Program;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 
 /// Programs with more partial executions are left out; more are tried in the long suite.
 const MOST: usize = 30_000;
@@ -44,10 +43,9 @@ enum Memory {
 
 /// How many programs were counted again.
 fn count(memory: Memory, model: &str) -> usize {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("corpus/programs");
-    let text = std::fs::read_to_string(root.join("expected.toml")).unwrap();
-    let expected: toml::Table = text.parse().unwrap();
-    let full = std::env::var_os("PORF_FULL").is_some_and(|value| value != "0");
+    let root = porf_corpus::expected::folder("programs");
+    let expected: toml::Table = porf_corpus::expected::expected("programs");
+    let full = porf_corpus::full();
     let (mut checked, mut wrong) = (0, Vec::new());
     for case in expected["case"].as_array().unwrap() {
         // Under pso it is as under tso, unless the file says otherwise.

@@ -8,15 +8,12 @@ use std::sync::OnceLock;
 const PORF: &str = env!("CARGO_BIN_EXE_porf");
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/sample")
+    porf_corpus::expected::folder("sample")
 }
 
 fn expected() -> &'static toml::Table {
     static TABLE: OnceLock<toml::Table> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let text = std::fs::read_to_string(corpus().join("expected.toml")).expect("expected.toml is there");
-        text.parse().expect("expected.toml is TOML")
-    })
+    TABLE.get_or_init(|| porf_corpus::expected::expected("sample"))
 }
 
 fn directory() -> PathBuf {

@@ -8,6 +8,7 @@
 //! compiled, and so are the litmus tests; what these do then is found by brute force.
 
 use porf::{Axioms, Engine, Model, litmus};
+use porf_corpus::words::{replace_word, word_positions};
 use porf_frontend_litmus::{Observation, parse};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -40,9 +41,8 @@ enum Memory {
 }
 
 fn run(memory: Memory) {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/litmus/c11");
-    let expected: BTreeMap<String, BTreeMap<String, String>> =
-        toml::from_str(&std::fs::read_to_string(corpus.join("expected.toml")).unwrap()).unwrap();
+    let corpus = porf_corpus::expected::folder("litmus/c11");
+    let expected: BTreeMap<String, BTreeMap<String, String>> = porf_corpus::expected::expected("litmus/c11");
     let directory =
         std::env::temp_dir().join(format!("porf-verify-litmus-{}-{}", memory as u8, std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
@@ -184,26 +184,6 @@ fn proposition(text: &str, index: usize, variables: &[String], memory: Memory) -
         out = out.replace(&format!("{thread}:r"), &format!("o{index}_{thread}_r"));
     }
     (!out.contains(':') && !out.contains("not")).then_some(out)
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn word_positions<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
-    text.match_indices(word)
-        .map(|(at, _)| at)
-        .filter(move |at| !text[..*at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word))
-}
-
-fn replace_word(text: &str, word: &str, by: &str) -> String {
-    let (mut out, mut last) = (String::new(), 0);
-    for at in word_positions(text, word) {
-        out.push_str(&text[last..at]);
-        out.push_str(by);
-        last = at + word.len();
-    }
-    out + &text[last..]
 }
 
 /// Bitcode with debug information, by the compiler that `porf verify` would use.

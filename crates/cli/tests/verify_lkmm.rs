@@ -4,6 +4,7 @@
 //! them and asserts that the proposition does not hold. The expectations are those of the litmus tests.
 
 use porf::{Axioms, Engine, litmus};
+use porf_corpus::words::{replace_word, word_positions};
 use porf_frontend_litmus::parse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,9 +16,8 @@ const REFUSED: [&str; 1] = ["ctrl-end"];
 
 #[test]
 fn c_programs_do_what_the_litmus_tests_say() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/litmus/lkmm");
-    let expected: BTreeMap<String, BTreeMap<String, String>> =
-        toml::from_str(&std::fs::read_to_string(corpus.join("expected.toml")).unwrap()).unwrap();
+    let corpus = porf_corpus::expected::folder("litmus/lkmm");
+    let expected: BTreeMap<String, BTreeMap<String, String>> = porf_corpus::expected::expected("litmus/lkmm");
     let mut source = String::from("#include <assert.h>\n#include <pthread.h>\n#include <lkmm.h>\n");
     let mut tests = Vec::new();
     for name in expected.keys() {
@@ -126,26 +126,6 @@ fn proposition(text: &str, index: usize, variables: &[(String, String)]) -> Opti
         out = out.replace(&format!("{thread}:r"), &format!("o{index}_{thread}_r"));
     }
     (!out.contains(':') && !out.contains("not")).then_some(out)
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn word_positions<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
-    text.match_indices(word)
-        .map(|(at, _)| at)
-        .filter(move |at| !text[..*at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word))
-}
-
-fn replace_word(text: &str, word: &str, by: &str) -> String {
-    let (mut out, mut last) = (String::new(), 0);
-    for at in word_positions(text, word) {
-        out.push_str(&text[last..at]);
-        out.push_str(by);
-        last = at + word.len();
-    }
-    out + &text[last..]
 }
 
 const HEAD: &str = "#include <assert.h>\n#include <pthread.h>\n#include <lkmm.h>\n";

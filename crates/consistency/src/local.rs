@@ -74,7 +74,10 @@ pub(crate) fn is_access(graph: &ExecutionGraph, ev: Ev) -> bool {
 
 /// Whether an access is half of one instruction that reads and writes.
 pub(crate) fn is_amo(label: &Label) -> bool {
-    matches!(label.rmw(), RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Lock(LockKind::Acquire))
+    matches!(
+        label.rmw(),
+        RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Barrier | RmwKind::Lock(LockKind::Acquire)
+    )
 }
 
 pub(crate) fn set(words: &mut [u64], index: u32) {

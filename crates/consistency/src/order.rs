@@ -28,7 +28,9 @@ impl KeptOrder for Architecture {
         let earlier = &graph.thread(this.id.thread).events()[..this.id.index as usize];
         // An AMO is one operation on RISC-V: what is before its write is before its read.
         let write = match (self, this.label.rmw()) {
-            (Architecture::Riscv, RmwKind::Amo | RmwKind::AmoNoReturn) if this.label.is_read() => {
+            (Architecture::Riscv, RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Barrier)
+                if this.label.is_read() =>
+            {
                 graph.write_of(event).map(|write| *graph.event(write))
             }
             _ => None,
@@ -178,7 +180,7 @@ impl Scan<'_> {
     }
 
     fn is_update(&self, event: &Event) -> bool {
-        matches!(event.label.rmw(), RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Failed)
+        matches!(event.label.rmw(), RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Barrier | RmwKind::Failed)
             || matches!(event.label.rmw(), RmwKind::Lock(LockKind::Acquire))
             || matches!(event.label, Label::Write { mode: WriteMode::SrcuUnlock, .. })
     }

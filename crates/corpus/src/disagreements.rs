@@ -20,10 +20,7 @@ pub struct Disagreement {
 
 impl Disagreements {
     pub fn load() -> Disagreements {
-        let path = crate::root().join("corpus/disagreements.toml");
-        let text =
-            std::fs::read_to_string(&path).expect("corpus/disagreements.toml is part of the repository");
-        toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        crate::expected::read(&crate::expected::folder("disagreements.toml"))
     }
 
     /// The reason given for a test, if there is one.

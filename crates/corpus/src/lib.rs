@@ -2,10 +2,12 @@
 
 pub mod check;
 pub mod disagreements;
+pub mod expected;
 pub mod family;
 pub mod generate;
 pub mod herd;
 pub mod intree;
+pub mod words;
 
 use std::path::PathBuf;
 

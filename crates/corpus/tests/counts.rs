@@ -2,7 +2,7 @@
 
 use porf_corpus::family::family;
 use porf_event::Dialect;
-use porf_explore::{Equivalence, Model, Options, Visit, explore};
+use porf_explore::{Equivalence, Model, Options, Reduction, Reductions, Statistics, Visit, explore};
 use std::ops::ControlFlow;
 
 fn count(name: &str, size: u64, model: Model, equivalence: Equivalence) -> (u64, u64) {
@@ -15,10 +15,53 @@ fn try_count(
     model: Model,
     equivalence: Equivalence,
 ) -> Result<(u64, u64), porf_explore::Error> {
+    let statistics = search(name, size, model, equivalence, Reductions::NONE)?;
+    Ok((statistics.executions, statistics.blocked))
+}
+
+fn search(
+    name: &str,
+    size: u64,
+    model: Model,
+    equivalence: Equivalence,
+    reductions: Reductions,
+) -> Result<Statistics, porf_explore::Error> {
     let program = family(name, size).unwrap_or_else(|| panic!("no family {name}"));
     let mut visitor = |_: Visit<'_, '_>| ControlFlow::Continue(());
-    let statistics = explore(&program, model, equivalence, &Options::default(), &mut visitor)?;
-    Ok((statistics.executions, statistics.blocked))
+    let options = Options { reductions, ..Options::default() };
+    explore(&program, model, equivalence, &options, &mut visitor)
+}
+
+/// Interchangeable threads: the executions that are visited stand for all of the literature's.
+#[test]
+fn up_to_symmetry() {
+    let path = porf_corpus::root().join("corpus/programs/families.tsv");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (mut visited, mut all) = (0, 0);
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let [name, size, models, equivalence, complete, _] =
+            line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let complete = complete.parse::<u64>().unwrap();
+        if equivalence == "rf" || complete > most() {
+            continue;
+        }
+        for model in models.split(' ').map(|model| model.parse::<Model>().unwrap()) {
+            let only = Reductions::only(Reduction::Symmetry);
+            let found = search(name, size.parse().unwrap(), model, Equivalence::Mo, only).unwrap();
+            let stands_for = found.executions + found.reduced.by(Reduction::Symmetry);
+            assert_eq!(stands_for, complete, "{name}({size}) {model}");
+            visited += found.executions;
+            all += complete;
+        }
+    }
+    println!("{visited} of {all} executions");
+    assert!(visited < all);
+    let ainc = |size| search("ainc", size, Model::Rc11, Equivalence::Mo, Reductions::ALL).unwrap();
+    for size in [2, 5, 8, 12] {
+        let found = ainc(size);
+        assert_eq!((found.executions, found.blocked), (1, 0), "ainc({size})");
+    }
+    assert_eq!(ainc(8).reduced.by(Reduction::Symmetry), 40_319);
 }
 
 /// More executions than this are for the long suite.

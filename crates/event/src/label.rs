@@ -106,6 +106,8 @@ pub enum RmwKind {
     Exclusive,
     /// The last iteration of a loop around such a pair: both halves, one right after the other.
     Loop,
+    /// As `Amo`: a thread comes to a barrier and is counted. Nobody may see in which order threads come.
+    Barrier,
     /// An operation on a lock, which is one cell: lock reads and writes it, unlock writes it.
     Lock(LockKind),
 }

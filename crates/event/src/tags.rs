@@ -39,10 +39,14 @@ pub fn tags(dialect: Dialect, label: &Label, initial: bool) -> Tags {
     }
     match label.rmw() {
         RmwKind::Exclusive | RmwKind::Loop => tags.extend_from_slice(&["EX", "LXSX"]),
-        RmwKind::Amo | RmwKind::AmoNoReturn if dialect != Dialect::C => tags.extend_from_slice(&["X", "AMO"]),
+        RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Barrier if dialect != Dialect::C => {
+            tags.extend_from_slice(&["X", "AMO"]);
+        }
         _ => {}
     }
-    if dialect == Dialect::C && matches!(label.rmw(), RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Failed) {
+    if dialect == Dialect::C
+        && matches!(label.rmw(), RmwKind::Amo | RmwKind::AmoNoReturn | RmwKind::Barrier | RmwKind::Failed)
+    {
         tags.push("RMW");
     }
     // Compiled C takes a lock by an atomic operation.

@@ -8,6 +8,7 @@
 //! (`canonical` and `places` see to that); the canonical choice is the model's.
 
 use crate::Options;
+use crate::barrier::{self, Barriers};
 use crate::buffering::{Detector, WithHistory, tag_before};
 use crate::error::Error;
 use crate::estimate::Descent;
@@ -20,7 +21,7 @@ use crate::schedule::tag_of;
 use crate::search::{Frame, Policy, Trail, Upcoming};
 use crate::seed::Sown;
 use crate::split::is_split;
-use crate::symmetry::{self, Symmetry};
+use crate::symmetry::{Symmetry, Twins};
 use crate::visit::{Execution, Visit, Visitor};
 use porf_consistency::{Architecture, HappensBefore, MemoryModel, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
@@ -31,7 +32,7 @@ use std::ops::ControlFlow;
 
 pub(crate) struct Engine<'p, M: MemoryModel> {
     pub trail: Trail<'p, ExecutionGraph>,
-    model: M,
+    pub model: M,
     /// Old positions of events to those in a copy.
     map: Vec<Ev>,
     /// Blocked executions are shown even if they tell nothing.
@@ -42,6 +43,10 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     pub detector: Detector<M>,
     /// What may be symmetric, if that is asked for. It is where the graph has needs beyond porf.
     pub symmetry: Option<Symmetry>,
+    /// It turned out that threads are not interchangeable.
+    is_asymmetric: bool,
+    /// Barriers, if the threads that come to them are not to be ordered.
+    pub barriers: Option<Barriers>,
 }
 
 /// Events of an execution before the search gives up on it.
@@ -57,7 +62,8 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             Some(_) => Tracking::Always,
         };
         let mut history = History::new(interp, tracking, created, options.memory);
-        history.leave_out_retries(options.reductions, tracking);
+        history.reduce(options.reductions, tracking);
+        history.await_last(options.reductions, tracking);
         let mut engine = Engine {
             trail: Trail::new(history, options.schedule, ExecutionGraph::new(M::Hb::CLOCKS)),
             model: options.model(),
@@ -66,7 +72,14 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             descent: None,
             detector: Detector::new(),
             symmetry: None,
+            is_asymmetric: false,
+            barriers: None,
         };
+        // Other equivalences and the search with dependency prefixes take them for what they are.
+        if options.reductions.has(Reduction::Barriers) && M::SEES_CO && M::ARCHITECTURE.is_none() {
+            engine.barriers = Barriers::of(program);
+            engine.trail.history.barriers = engine.barriers.is_some();
+        }
         for thread in (0..interp.program().threads.len()).map(|t| ThreadId(t as u16)) {
             let tag = engine.trail.history.start(thread)?;
             engine.trail.roots.push(tag);
@@ -104,12 +117,15 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     fn next_thread(&self) -> Option<ThreadId> {
         let Trail { now: graph, history, schedule, .. } = &self.trail;
         let next = schedule.next(graph, history, M::SEES_CO)?;
-        Some(if graph.has_needs() { symmetry::first_to_move(graph, next) } else { next })
+        Some(if graph.has_needs() { self.twins().first_to_move(next) } else { next })
     }
 
     #[inline]
     fn add_read(&mut self, next: Upcoming) -> Result<(), Error> {
         let event = self.add_event(next, next.tag);
+        if self.barriers.is_some() && self.read_at_barrier(next, event)? {
+            return Ok(());
+        }
         let Trail { now: graph, history, choices, .. } = &mut self.trail;
         self.model.sources(&WithHistory { graph, history }, event, choices);
         Ok(())
@@ -119,6 +135,10 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     fn add_write(&mut self, next: Upcoming) -> Result<(), Error> {
         let after = self.trail.history.child(next.tag, 0)?;
         let event = self.add_event(next, after);
+        if self.barriers.is_some() && self.write_at_barrier(next, event)? {
+            self.trail.statistics.reduced.count(Reduction::Barriers, 1);
+            return Ok(());
+        }
         let Trail { now: graph, history, statistics, .. } = &self.trail;
         self.detector.look(
             &WithHistory { graph, history },
@@ -180,9 +200,11 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         if !self.allows(write) || !self.admits(read, write) {
             return Ok(false);
         }
-        let graph = &self.trail.now;
-        if graph.has_needs() && !symmetry::may_read(graph, read, symmetry::partner(graph, read), write) {
-            return Ok(false);
+        if self.trail.now.has_needs() {
+            let twins = self.twins();
+            if !twins.may_read(read, twins.partner(read), write) {
+                return Ok(false);
+            }
         }
         self.read_from(read, write)?;
         Ok(self.allows(read))
@@ -209,7 +231,9 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
 
     #[inline]
     fn may_throw_away(&mut self, event: Ev, write: Ev) -> bool {
-        self.model.canonical(&self.trail.now, event, write)
+        // Who comes to a barrier has no choice.
+        (self.barriers.is_some() && barrier::is_at_barrier(&self.trail.now, event))
+            || self.model.canonical(&self.trail.now, event, write)
     }
 
     /// If another read-modify-write has the same source, only a revisit that throws its write away can
@@ -259,7 +283,8 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     #[inline]
     fn narrow(&mut self, start: u32) {
         if self.trail.now.has_needs() {
-            symmetry::restrict(&self.trail.now, &mut self.trail.choices, start as usize);
+            let twins = Twins { graph: &self.trail.now, unordered: self.barriers.is_some() };
+            twins.restrict(&mut self.trail.choices, start as usize);
         }
         if let Some(descent) = &mut self.descent {
             descent.choose(&mut self.trail.choices, start as usize);
@@ -289,13 +314,13 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         if self.trail.is_complete() {
             self.trail.statistics.executions += 1;
             if self.trail.now.has_needs() {
-                let others = symmetry::permutations(&self.trail.now) - 1;
+                let others = self.twins().permutations() - 1;
                 self.trail.statistics.reduced.count(Reduction::Symmetry, others);
             }
             Ok(visitor.visit(Visit::Complete(&self.execution(false))))
         } else {
             self.trail.statistics.blocked += 1;
-            self.trail.count_retries();
+            self.trail.count_reductions();
             let for_ever = self.waits_for_ever();
             Ok(visitor.visit(Visit::Blocked(&self.execution(for_ever))))
         }
@@ -314,6 +339,9 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
 
     #[inline]
     fn check(&self) -> Result<(), Error> {
+        if self.is_asymmetric {
+            return Err(Error::Without(Reduction::Symmetry));
+        }
         if self.model.gave_up() { Err(Error::Undecided) } else { Ok(()) }
     }
 
@@ -388,11 +416,12 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     /// Computes the clocks of an event that has its source, porf being up to date.
     #[inline]
     pub fn update_clocks(&mut self, event: Ev) {
-        let graph = &mut self.trail.now;
-        M::Hb::update(graph, event);
-        if graph.has_needs() {
-            let also = symmetry::needed(graph, event);
-            graph.update_needs(event, also);
+        M::Hb::update(&mut self.trail.now, event);
+        if self.trail.now.has_needs() {
+            let also = self.twins().needed(event);
+            self.trail.now.update_needs(event, also);
+            let thread = self.trail.now.event(event).id.thread;
+            self.is_asymmetric |= self.joins_stranger(thread);
         }
     }
 
@@ -414,6 +443,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         if self.symmetry.is_some() {
             let twin = self.find_twin(thread, tag)?;
             self.trail.now.set_twin(child, twin);
+            self.is_asymmetric |= self.joins_stranger(child) || twin.is_some_and(|twin| self.is_joined(twin));
         }
         Ok(root)
     }

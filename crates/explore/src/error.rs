@@ -1,5 +1,6 @@
 //! Why an exploration could not be done.
 
+use crate::reduce::Reduction;
 use porf_ir::Split;
 use std::fmt;
 
@@ -14,6 +15,9 @@ pub enum Error {
     /// Accesses of different sizes overlap, some of them non-atomic: the program must be searched with
     /// these cut. The entry points of this crate do that; callers never see it.
     Mixed(Vec<Split>),
+    /// It turned out that a reduction does not fit the program, which must be searched without it. The entry points
+    /// of this crate do that; callers never see it.
+    Without(Reduction),
     /// A fixed limit of the engine was reached.
     Limit(String),
 }
@@ -24,6 +28,7 @@ impl fmt::Display for Error {
             Error::Unsupported(what) => write!(f, "not supported: {what}"),
             Error::Undecided => f.write_str("up to rf, no order of the writes was found within the budget"),
             Error::Mixed(_) => f.write_str("accesses of different sizes overlap"),
+            Error::Without(reduction) => write!(f, "the reduction {reduction} does not fit the program"),
             Error::Limit(what) => write!(f, "limit reached: {what}"),
         }
     }

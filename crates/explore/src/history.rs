@@ -12,8 +12,8 @@
 
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
-use crate::reduce::Retries;
-use porf_event::{BlockReason, Label, Location, ThreadId, Value};
+use crate::reduce::{Awaits, Reduction, Retries};
+use porf_event::{BlockReason, Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, layout};
@@ -38,6 +38,10 @@ pub(crate) enum Ready {
     Mid = 2,
     /// If the thread that it waits for has finished.
     Join = 3,
+    /// If as many threads have come to a barrier as it waits for.
+    Barrier = 4,
+    /// The next event is a read that may have to wait for a value: others go first.
+    Await = 5,
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +63,10 @@ pub(crate) struct Node {
     pub loc: Loc,
     /// Of a thread that waits: the index of the first event that it would repeat, where the state does not say.
     pub since: Option<u32>,
+    /// Of a thread that waits at a barrier: what the counter must be for it to go on.
+    pub until: Value,
+    /// Of a thread that a reduction ended: which.
+    pub ended_by: Option<Reduction>,
 }
 
 pub(crate) struct History<'p> {
@@ -85,7 +93,14 @@ pub(crate) struct History<'p> {
     created: Created,
     /// Where retries are left out, what tells them.
     pub retries: Option<Retries<'p>>,
+    /// Whether threads at a barrier are not scheduled before they can go on.
+    pub barriers: bool,
+    /// Where threads that may have to wait go last, what tells them.
+    pub awaits: Option<Awaits<'p>>,
 }
+
+/// How far a counter of arrivals is followed.
+const MOST_ARRIVALS: u64 = 1 << 12;
 
 /// How many bytes of thread states are kept, unless told otherwise.
 const LIMIT: usize = 24 << 20;
@@ -140,6 +155,13 @@ pub(crate) fn answer(label: &Label) -> Value {
     }
 }
 
+/// Whether a thread that arrived at a barrier asks whether it may go on.
+fn departs(arrival: &Label, asked: &Label) -> bool {
+    matches!(arrival, Label::Write { rmw: RmwKind::Barrier, .. })
+        && matches!(asked, Label::Read { rmw: RmwKind::None, .. })
+        && arrival.access() == asked.access()
+}
+
 /// What a history costs, about.
 fn bytes(state: &ThreadState) -> usize {
     size_of::<Node>() + size_of::<ThreadState>() + state.heap_bytes()
@@ -147,20 +169,22 @@ fn bytes(state: &ThreadState) -> usize {
 
 impl Tag {
     fn new(node: usize, ready: Ready) -> Tag {
-        Tag((node as u32) << 2 | ready as u32)
+        Tag((node as u32) << 3 | ready as u32)
     }
 
     fn node(self) -> usize {
-        (self.0 >> 2) as usize
+        (self.0 >> 3) as usize
     }
 
     #[inline]
     pub fn ready(self) -> Ready {
-        match self.0 & 3 {
+        match self.0 & 7 {
             0 => Ready::No,
             1 => Ready::Yes,
             2 => Ready::Mid,
-            _ => Ready::Join,
+            3 => Ready::Join,
+            4 => Ready::Barrier,
+            _ => Ready::Await,
         }
     }
 }
@@ -189,6 +213,8 @@ impl<'p> History<'p> {
             by_address: BTreeMap::new(),
             created,
             retries: None,
+            barriers: false,
+            awaits: None,
         }
     }
 
@@ -239,6 +265,8 @@ impl<'p> History<'p> {
                     next: Next::Finished,
                     loc: Loc::NONE,
                     since: None,
+                    until: 0,
+                    ended_by: None,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -314,10 +342,10 @@ impl<'p> History<'p> {
         Ok(root)
     }
 
-    /// The thread does not go on from here, for a reason; `since` is what it would repeat.
-    pub fn block(&mut self, tag: Tag, reason: BlockReason, since: Option<u32>) -> Tag {
+    /// The thread does not go on from here, because of a reduction; `since` is what it would repeat.
+    pub fn end(&mut self, tag: Tag, by: Reduction, reason: BlockReason, since: Option<u32>) -> Tag {
         let node = &mut self.nodes[tag.node()];
-        (node.next, node.since) = (Next::Blocked(reason), since);
+        (node.next, node.since, node.ended_by) = (Next::Blocked(reason), since, Some(by));
         Tag::new(tag.node(), Ready::No)
     }
 
@@ -351,9 +379,10 @@ impl<'p> History<'p> {
         };
         let mut loc = Loc::NONE;
         let mut next = next;
+        let mut until = 0;
         let ready = match &next {
-            Next::Emit(label) => {
-                if let Some(access) = label.access() {
+            Next::Emit(asked) => {
+                if let Some(access) = asked.access() {
                     match self.locate(access.location, access.size)? {
                         Some(found) => loc = found,
                         None => next = Next::Fault(self.bad_address(&state, access.location)),
@@ -363,13 +392,23 @@ impl<'p> History<'p> {
                     Next::Fault(_) => Ready::No,
                     Next::Emit(Label::Join { .. }) => Ready::Join,
                     _ if state.is_mid_instruction() => Ready::Mid,
+                    Next::Emit(asked) if self.barriers && departs(&label, asked) => {
+                        match self.goes_on_at(&state, &label) {
+                            Some(count) => {
+                                until = count;
+                                Ready::Barrier
+                            }
+                            None => Ready::Yes,
+                        }
+                    }
+                    Next::Emit(Label::Read { .. }) if self.may_wait(&state) => Ready::Await,
                     _ => Ready::Yes,
                 }
             }
             _ => Ready::No,
         };
-        if self.nodes.len() >= 1 << 30 {
-            return Err(Error::Limit("more than 2^30 thread histories".into()));
+        if self.nodes.len() >= 1 << 29 {
+            return Err(Error::Limit("more than 2^29 thread histories".into()));
         }
         let known = match self.tracking {
             Tracking::Never => None,
@@ -377,7 +416,8 @@ impl<'p> History<'p> {
         };
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
-        let node = Node { children: SmallVec::new(), parent, label, next, loc, since: None };
+        let node =
+            Node { children: SmallVec::new(), parent, label, next, loc, since: None, until, ended_by: None };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {
@@ -393,6 +433,16 @@ impl<'p> History<'p> {
             self.facts[at] = known;
         }
         Ok(Tag::new(at, ready))
+    }
+
+    /// The first count of arrivals, from that of its own on, with which a thread at a barrier goes on.
+    fn goes_on_at(&self, state: &ThreadState, arrival: &Label) -> Option<Value> {
+        let own = arrival.value()?;
+        (own..own + MOST_ARRIVALS).find(|&count| {
+            let mut state = state.clone();
+            self.interp.deliver(&mut state, count);
+            self.interp.run(&mut state) != Step::Blocked(BlockReason::Spin)
+        })
     }
 
     #[inline]

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod barrier;
 mod buffering;
 mod dispatch;
 mod engine;
@@ -93,6 +94,9 @@ pub struct Rest {
     /// How accesses of the program are cut in this search.
     #[serde(default)]
     cuts: Vec<Vec<Split>>,
+    /// The names of reductions that are not made in this search.
+    #[serde(default)]
+    without: Vec<String>,
 }
 
 impl Rest {
@@ -146,7 +150,7 @@ fn explore_all(
             Ok(statistics)
         }
     }
-    mixed::with_cuts(program, |program, anew| {
+    mixed::anew(program, options, |program, options, anew| {
         if anew {
             let _ = visitor.visit(Visit::Anew);
         }
@@ -192,7 +196,7 @@ fn explore_all_of_cat(
     if architecture.is_none() && !keeps_po {
         return Err(Error::Unsupported("a model that does not say `acyclic po | rf`".into()));
     }
-    mixed::with_cuts(program, |program, anew| {
+    mixed::anew(program, options, |program, options, anew| {
         if anew {
             let _ = visitor.visit(Visit::Anew);
         }
@@ -331,7 +335,8 @@ fn explore_all_together(
                 start.sown = outcome.sown.filter(|_| rest.cycles.is_none());
                 let cycles = rest.cycles.or(outcome.buffering.then(Vec::new));
                 statistics = outcome.statistics;
-                rest = Rest { tasks: outcome.tasks, created: start.created.list(), cycles, cuts: Vec::new() };
+                rest =
+                    Rest { tasks: outcome.tasks, created: start.created.list(), cycles, ..Rest::default() };
                 if outcome.broken {
                     return Ok((statistics, rest));
                 }
@@ -342,7 +347,12 @@ fn explore_all_together(
     }
     let begun = cut_as_in(program, from.as_ref());
     let mut from = from;
-    mixed::with_cuts(begun.as_ref().unwrap_or(program), |program, anew| {
+    let mut options = *options;
+    for name in from.iter().flat_map(|rest| &rest.without) {
+        let reduction = name.parse().map_err(Error::Unsupported)?;
+        options.reductions = options.reductions.without(reduction);
+    }
+    mixed::anew(begun.as_ref().unwrap_or(program), &options, |program, options, anew| {
         let mut from = from.take();
         if anew {
             // What was left of another program is of no use.
@@ -362,6 +372,8 @@ fn explore_all_together(
             dispatch(program, model, equivalence, options, Together(model, &mut visitors, from))?
         };
         rest.cuts.clone_from(&program.cuts);
+        let without = Reduction::ALL.into_iter().filter(|reduction| !options.reductions.has(*reduction));
+        rest.without = without.map(|reduction| reduction.name().to_string()).collect();
         Ok((statistics, rest))
     })
 }
@@ -455,5 +467,7 @@ pub fn estimate(
             estimate::estimate(&mut engine::Engine::<M>::new(program, options, created)?, self.0)
         }
     }
-    mixed::with_cuts(program, |program, _| dispatch(program, model, equivalence, options, Estimate(samples)))
+    mixed::anew(program, options, |program, options, _| {
+        dispatch(program, model, equivalence, options, Estimate(samples))
+    })
 }

@@ -2,9 +2,10 @@
 //!
 //! Cells of an execution are equal or apart. When an access would break that, those that are too large
 //! and not atomic have to be cut, here and where the older accesses come from, and the search begins
-//! anew ([`with_cuts`]). Pieces only get smaller, so that this comes to an end.
+//! anew ([`anew`]). Pieces only get smaller, so that this comes to an end.
 //! Atomic accesses are never cut: no model here says what happens when they overlap in part.
 
+use crate::Options;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::Tag;
@@ -13,24 +14,22 @@ use porf_graph::Loc;
 use porf_ir::{Program, Split};
 
 /// Runs a search. Where accesses of different sizes overlap it cuts them and runs the search anew, which is told
-/// whether it is not the first one.
-pub(crate) fn with_cuts<T>(
+/// whether it is not the first one; so it does without a reduction that turns out not to fit the program.
+pub(crate) fn anew<T>(
     program: &Program,
-    mut search: impl FnMut(&Program, bool) -> Result<T, Error>,
+    options: &Options,
+    mut search: impl FnMut(&Program, &Options, bool) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut cut = match search(program, false) {
-        Err(Error::Mixed(splits)) => {
-            let mut cut = program.clone();
-            cut.split(&splits);
-            cut
-        }
-        result => return result,
-    };
+    let (mut cut, mut options, mut begun) = (None::<Program>, *options, false);
     loop {
-        match search(&cut, true) {
-            Err(Error::Mixed(splits)) => cut.split(&splits),
+        match search(cut.as_ref().unwrap_or(program), &options, begun) {
+            Err(Error::Mixed(splits)) => cut.get_or_insert_with(|| program.clone()).split(&splits),
+            Err(Error::Without(reduction)) => {
+                options.reductions = options.reductions.without(reduction);
+            }
             result => return result,
         }
+        begun = true;
     }
 }
 

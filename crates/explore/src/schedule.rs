@@ -3,6 +3,7 @@
 //! The choice is a function of the graph, whatever the order in which it was built; every choice
 //! gives the same executions, in another order. Several exist so that tests can show that.
 
+use crate::barrier::completes;
 use crate::history::{History, Ready, Tag};
 use porf_event::ThreadId;
 use porf_graph::{CanonicalKey, ExecutionGraph};
@@ -32,6 +33,7 @@ impl Schedule {
         sees_co: bool,
     ) -> Option<ThreadId> {
         let mut first = None;
+        let mut awaits = false;
         let mut mid: Option<(porf_graph::Ev, usize)> = None;
         let mut salt = None;
         for at in 0..graph.threads().len() {
@@ -39,6 +41,10 @@ impl Schedule {
             match tag.ready() {
                 Ready::No => continue,
                 Ready::Yes => {}
+                Ready::Await => {
+                    awaits = true;
+                    continue;
+                }
                 Ready::Mid => {
                     // The newest half-done instruction goes first.
                     let last = graph.threads()[at].last();
@@ -47,30 +53,48 @@ impl Schedule {
                     }
                     continue;
                 }
+                Ready::Barrier if completes(graph, history, at).is_none() => continue,
+                Ready::Barrier => {}
                 Ready::Join => {
                     if !join_is_ready(graph, history, tag) {
                         continue;
                     }
                 }
             }
-            match self {
-                Schedule::LeftToRight => first = first.or(Some(at)),
-                Schedule::RightToLeft => first = Some(at),
-                Schedule::Fewest => {
-                    let length = |at: usize| graph.threads()[at].events().len();
-                    if first.is_none_or(|other| length(at) < length(other)) {
-                        first = Some(at);
-                    }
-                }
-                Schedule::Hash(seed) => {
-                    let salt = *salt.get_or_insert_with(|| hash(&(seed, CanonicalKey::of(graph, sees_co))));
-                    if first.is_none_or(|other| hash(&(salt, at)) < hash(&(salt, other))) {
-                        first = Some(at);
-                    }
-                }
+            first = Some(self.prefer(first, at, graph, sees_co, &mut salt));
+        }
+        if awaits && mid.is_none() && first.is_none() {
+            for at in (0..graph.threads().len()).filter(|&at| tag_of(graph, at).ready() == Ready::Await) {
+                first = Some(self.prefer(first, at, graph, sees_co, &mut salt));
             }
         }
         mid.map(|(_, at)| at).or(first).map(|at| ThreadId(at as u16))
+    }
+
+    /// Which of two threads that can move goes first; `one` is to the left.
+    #[inline]
+    fn prefer(
+        self,
+        one: Option<usize>,
+        other: usize,
+        graph: &ExecutionGraph,
+        sees_co: bool,
+        salt: &mut Option<u64>,
+    ) -> usize {
+        let Some(one) = one else { return other };
+        let is_better = match self {
+            Schedule::LeftToRight => false,
+            Schedule::RightToLeft => true,
+            Schedule::Fewest => {
+                let length = |at: usize| graph.threads()[at].events().len();
+                length(other) < length(one)
+            }
+            Schedule::Hash(seed) => {
+                let salt = *salt.get_or_insert_with(|| hash(&(seed, CanonicalKey::of(graph, sees_co))));
+                hash(&(salt, other)) < hash(&(salt, one))
+            }
+        };
+        if is_better { other } else { one }
     }
 }
 

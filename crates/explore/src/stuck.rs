@@ -1,9 +1,9 @@
 //! Executions that end because some thread waits for what cannot come any more.
 
 use crate::Execution;
-use crate::history::Next;
+use crate::history::{Next, Ready};
 use crate::schedule::tag_of;
-use porf_event::{BlockReason, Label, ThreadId};
+use porf_event::{BlockReason, Label, LockKind, RmwKind, ThreadId};
 use porf_graph::{Ev, Loc};
 
 /// Why and where the threads of a blocked execution wait for ever.
@@ -38,12 +38,20 @@ impl Execution<'_, '_> {
         let mut awaited = Vec::new();
         for (thread, _, last) in self.waiting()?.threads {
             let Some(last) = last else { continue };
-            let Some(since) = self.history.waits_since(tag_of(self.graph, thread.as_usize())) else {
+            let tag = tag_of(self.graph, thread.as_usize());
+            // Nobody is left who could come to the barrier.
+            if tag.ready() == Ready::Barrier {
+                continue;
+            }
+            let Some(since) = self.history.waits_since(tag) else {
                 awaited.push(self.read_again(last));
                 continue;
             };
             for &event in &self.graph.thread(thread).events()[since as usize..] {
                 match self.graph.event(event).label {
+                    // It gave the lock back: another one may have it, or nobody.
+                    Label::Read { rmw: RmwKind::Lock(LockKind::Acquire), .. }
+                        if self.graph.write_of(event).is_some() => {}
                     Label::Read { .. } => awaited.push(self.read_again(event)),
                     // Next time it may go another way.
                     Label::Choice { .. } => return None,
@@ -91,6 +99,9 @@ impl Execution<'_, '_> {
                 // The process is over: whoever still waits need not.
                 Next::Finished if self.state(thread).ends_process() => return None,
                 Next::Finished => {}
+                Next::Emit(_) if tag_of(self.graph, at).ready() == Ready::Barrier => {
+                    threads.push((thread, Waiting::Lock, Some(self.waits_at(thread)?)));
+                }
                 Next::Emit(Label::Join { .. }) => threads.push((thread, Waiting::Join, None)),
                 Next::Blocked(BlockReason::Lock) => {
                     threads.push((thread, Waiting::Lock, Some(self.waits_at(thread)?)));

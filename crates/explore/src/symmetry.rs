@@ -13,7 +13,7 @@
 //! TruSt stays complete because
 //! - the canonical choice is the greatest key: the second twin, which comes later, can always make it;
 //! - an event of the second twin needs the event of the first one with the same index, as long as they chose alike
-//!   ([`needed`]). It is added after it, and not kept without it by a revisit. So the first twin never has to choose
+//!   ([`Twins::needed`]). It is added after it, and not kept without it by a revisit. So the first twin never has to choose
 //!   below what the second one has.
 //!
 //! This makes po ∪ rf ∪ {partners} the order of prefixes, which must have no cycle in what is to be visited. There
@@ -21,6 +21,9 @@
 //! is visited instead: the second twin may always read from what is after the first one's read. With happens-before
 //! less than porf that write may be before the other in co, and three or more threads can then have more than one
 //! order that counts as ascending.
+//!
+//! A thread that joins one of several interchangeable threads that it has not created ends the search: it begins
+//! anew without this reduction ([`Error::Without`]).
 //!
 //! Cost: a clock more for each event of programs that have twins, nothing otherwise.
 
@@ -30,9 +33,9 @@ use crate::history::{History, Next, Ready, Tag};
 use crate::schedule::tag_of;
 use crate::search::{Policy, Upcoming};
 use porf_consistency::{Choice, MemoryModel};
-use porf_event::{Label, ThreadId, Value};
+use porf_event::{Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph};
-use porf_ir::{Instr, Program, ThreadEntry};
+use porf_ir::{Instr, Program, ThreadEntry, layout};
 
 /// How far a thread that creates others is followed.
 const FAR: usize = 1 << 10;
@@ -100,135 +103,165 @@ fn tells_thread(instr: &Instr) -> bool {
     )
 }
 
-/// Whether two events with the same index of threads that chose alike before are the same choice.
-fn is_same(graph: &ExecutionGraph, a: Ev, b: Ev) -> bool {
-    let (a, b) = (graph.event(a), graph.event(b));
-    match (a.label, b.label) {
-        (Label::Read { .. }, Label::Read { .. }) => a.loc == b.loc && a.rf == b.rf && a.rf.is_some(),
-        (Label::Write { .. }, _) => false,
-        (one, other) => one == other,
-    }
+/// A graph with interchangeable threads.
+#[derive(Clone, Copy)]
+pub(crate) struct Twins<'g> {
+    pub graph: &'g ExecutionGraph,
+    /// Whether threads that come to a barrier are not ordered.
+    pub unordered: bool,
 }
 
-/// Whether the first `count` events of two threads, which have as many, are the same choices.
-fn are_alike(graph: &ExecutionGraph, one: ThreadId, other: ThreadId, count: usize) -> bool {
-    let (one, other) = (graph.thread(one).events(), graph.thread(other).events());
-    one.len() >= count
-        && std::iter::zip(&one[..count], &other[..count]).all(|(&one, &other)| is_same(graph, one, other))
-}
-
-/// The event of the first twin that stands beside an event of the second one; [`Ev::NONE`] if they had chosen
-/// differently before.
-pub(crate) fn partner(graph: &ExecutionGraph, event: Ev) -> Ev {
-    let id = graph.event(event).id;
-    let Some(twin) = graph.thread(id.thread).twin else { return Ev::NONE };
-    let at = id.index as usize;
-    match graph.thread(twin).events().get(at) {
-        Some(&beside) if are_alike(graph, twin, id.thread, at) => beside,
-        _ => Ev::NONE,
-    }
-}
-
-/// What an event needs for the sake of its twin: the instruction that its partner begins. The write of a
-/// read-modify-write has its place by what was read, so that it cannot be left out and be added anew as any other
-/// event can.
-pub(crate) fn needed(graph: &ExecutionGraph, event: Ev) -> Ev {
-    let mut last = partner(graph, event);
-    if last.is_some() {
-        let Event { id, .. } = graph.event(last);
-        let mut later = graph.thread(id.thread).events()[id.index as usize + 1..].iter();
-        while Tag(graph.event(last).tag).ready() == Ready::Mid
-            && let Some(&next) = later.next()
-        {
-            last = next;
-        }
-    }
-    last
-}
-
-/// The first twin, as long as a thread has done no less and nothing else.
-pub(crate) fn first_to_move(graph: &ExecutionGraph, thread: ThreadId) -> ThreadId {
-    let mut first = thread;
-    while let Some(twin) = graph.thread(first).twin {
-        let count = graph.thread(first).events().len();
-        if graph.thread(twin).events().len() != count || !are_alike(graph, twin, first, count) {
-            break;
-        }
-        first = twin;
-    }
-    first
-}
-
-/// Takes away the choices of the newest event, from `start` on, that another order of the twins makes.
-pub(crate) fn restrict(graph: &ExecutionGraph, choices: &mut Vec<Choice>, start: usize) {
-    let event = graph.newest();
-    let beside = partner(graph, event);
-    if !beside.is_some() {
-        return;
-    }
-    let mut kept = start;
-    for at in start..choices.len() {
-        let keeps = match choices[at] {
-            Choice::Source(source) => may_read(graph, event, beside, source),
-            Choice::Place(place) => {
-                let (this, that) = (graph.event(event), graph.event(beside));
-                !that.label.is_write() || this.loc != that.loc || place > that.co
+impl Twins<'_> {
+    /// Whether two events with the same index of threads that chose alike before are the same choice.
+    fn is_same(self, a: Ev, b: Ev) -> bool {
+        let graph = self.graph;
+        let (a, b) = (graph.event(a), graph.event(b));
+        match (a.label, b.label) {
+            // Nobody sees in which order threads come to a barrier.
+            (Label::Read { rmw: RmwKind::Barrier, .. }, Label::Read { rmw: RmwKind::Barrier, .. })
+            | (Label::Write { rmw: RmwKind::Barrier, .. }, Label::Write { rmw: RmwKind::Barrier, .. })
+                if self.unordered =>
+            {
+                a.loc == b.loc
             }
-            Choice::Value(value) => match graph.event(beside).label {
-                Label::Choice { chosen, .. } => value <= chosen,
-                _ => true,
-            },
-            Choice::Revisit(_) => true,
-        };
-        if keeps {
-            choices[kept] = choices[at];
-            kept += 1;
+            (Label::Read { .. }, Label::Read { .. }) => a.loc == b.loc && a.rf == b.rf && a.rf.is_some(),
+            (Label::Write { .. }, _) => false,
+            (one, other) => one == other,
         }
     }
-    choices.truncate(kept);
-}
 
-/// Whether a read may take its value from `source`, as far as its twin is concerned.
-pub(crate) fn may_read(graph: &ExecutionGraph, read: Ev, beside: Ev, source: Ev) -> bool {
-    if !beside.is_some() {
-        return true;
+    /// Whether the first `count` events of two threads, which have as many, are the same choices.
+    fn are_alike(self, one: ThreadId, other: ThreadId, count: usize) -> bool {
+        let graph = self.graph;
+        let (one, other) = (graph.thread(one).events(), graph.thread(other).events());
+        one.len() >= count
+            && std::iter::zip(&one[..count], &other[..count]).all(|(&one, &other)| self.is_same(one, other))
     }
-    let (this, that): (&Event, &Event) = (graph.event(read), graph.event(beside));
-    if !that.label.is_read() || this.loc != that.loc {
-        return true;
-    }
-    if source == that.rf {
-        // Two read-modify-writes with one source.
-        let next = graph.thread(that.id.thread).events().get(that.id.index as usize + 1);
-        return next.is_none_or(|&next| graph.event(next).pair != beside);
-    }
-    graph.event(source).co > graph.event(that.rf).co || graph.in_prefix(beside, source)
-}
 
-/// How many executions the graph is one of, up to the order of interchangeable threads.
-pub(crate) fn permutations(graph: &ExecutionGraph) -> u64 {
-    let mut all = 1u64;
-    // Of each thread: how many twins it is the last of, and how many of these did exactly the same.
-    let mut rows: Vec<(u64, u64)> = Vec::with_capacity(graph.threads().len());
-    for (at, thread) in graph.threads().iter().enumerate() {
-        let row = match thread.twin.filter(|_| thread.is_started()) {
-            Some(twin) => {
-                let (twins, same) = rows[twin.as_usize()];
-                let count = thread.events().len();
-                let is_same = graph.thread(twin).events().len() == count
-                    && are_alike(graph, twin, ThreadId(at as u16), count);
-                let same = if is_same { same + 1 } else { 1 };
-                all = all.saturating_mul(twins + 1) / same;
-                (twins + 1, same)
+    /// The event of the first twin that stands beside an event of the second one; [`Ev::NONE`] if they had chosen
+    /// differently before.
+    pub fn partner(self, event: Ev) -> Ev {
+        let graph = self.graph;
+        let id = graph.event(event).id;
+        let Some(twin) = graph.thread(id.thread).twin else { return Ev::NONE };
+        let at = id.index as usize;
+        match graph.thread(twin).events().get(at) {
+            Some(&beside) if self.are_alike(twin, id.thread, at) => beside,
+            _ => Ev::NONE,
+        }
+    }
+
+    /// What an event needs for the sake of its twin: the instruction that its partner begins. The write of a
+    /// read-modify-write has its place by what was read, so that it cannot be left out and be added anew as any other
+    /// event can.
+    pub fn needed(self, event: Ev) -> Ev {
+        let graph = self.graph;
+        let mut last = self.partner(event);
+        if last.is_some() {
+            let Event { id, .. } = graph.event(last);
+            let mut later = graph.thread(id.thread).events()[id.index as usize + 1..].iter();
+            while Tag(graph.event(last).tag).ready() == Ready::Mid
+                && let Some(&next) = later.next()
+            {
+                last = next;
             }
-            None => (1, 1),
-        };
-        rows.push(row);
+        }
+        last
     }
-    all
+
+    /// The first twin, as long as a thread has done no less and nothing else.
+    pub fn first_to_move(self, thread: ThreadId) -> ThreadId {
+        let graph = self.graph;
+        let mut first = thread;
+        while let Some(twin) = graph.thread(first).twin {
+            let count = graph.thread(first).events().len();
+            if graph.thread(twin).events().len() != count || !self.are_alike(twin, first, count) {
+                break;
+            }
+            first = twin;
+        }
+        first
+    }
+
+    /// Takes away the choices of the newest event, from `start` on, that another order of the twins makes.
+    pub fn restrict(self, choices: &mut Vec<Choice>, start: usize) {
+        let graph = self.graph;
+        let event = graph.newest();
+        let beside = self.partner(event);
+        if !beside.is_some() {
+            return;
+        }
+        let mut kept = start;
+        for at in start..choices.len() {
+            let keeps = match choices[at] {
+                Choice::Source(source) => self.may_read(event, beside, source),
+                Choice::Place(place) => {
+                    let (this, that) = (graph.event(event), graph.event(beside));
+                    !that.label.is_write() || this.loc != that.loc || place > that.co
+                }
+                Choice::Value(value) => match graph.event(beside).label {
+                    Label::Choice { chosen, .. } => value <= chosen,
+                    _ => true,
+                },
+                Choice::Revisit(_) => true,
+            };
+            if keeps {
+                choices[kept] = choices[at];
+                kept += 1;
+            }
+        }
+        choices.truncate(kept);
+    }
+
+    /// Whether a read may take its value from `source`, as far as its twin is concerned.
+    pub fn may_read(self, read: Ev, beside: Ev, source: Ev) -> bool {
+        let graph = self.graph;
+        if !beside.is_some() {
+            return true;
+        }
+        let (this, that): (&Event, &Event) = (graph.event(read), graph.event(beside));
+        if !that.label.is_read() || this.loc != that.loc {
+            return true;
+        }
+        if source == that.rf {
+            // Two read-modify-writes with one source.
+            let next = graph.thread(that.id.thread).events().get(that.id.index as usize + 1);
+            return next.is_none_or(|&next| graph.event(next).pair != beside);
+        }
+        graph.event(source).co > graph.event(that.rf).co || graph.in_prefix(beside, source)
+    }
+
+    /// How many executions the graph is one of, up to the order of interchangeable threads.
+    pub fn permutations(self) -> u64 {
+        let graph = self.graph;
+        let mut all = 1u64;
+        // Of each thread: how many twins it is the last of, and how many of these did exactly the same.
+        let mut rows: Vec<(u64, u64)> = Vec::with_capacity(graph.threads().len());
+        for (at, thread) in graph.threads().iter().enumerate() {
+            let row = match thread.twin.filter(|_| thread.is_started()) {
+                Some(twin) => {
+                    let (twins, same) = rows[twin.as_usize()];
+                    let count = thread.events().len();
+                    let is_same = graph.thread(twin).events().len() == count
+                        && self.are_alike(twin, ThreadId(at as u16), count);
+                    let same = if is_same { same + 1 } else { 1 };
+                    all = all.saturating_mul(twins + 1) / same;
+                    (twins + 1, same)
+                }
+                None => (1, 1),
+            };
+            rows.push(row);
+        }
+        all
+    }
 }
 
 impl<M: MemoryModel> Engine<'_, M> {
+    #[inline]
+    pub fn twins(&self) -> Twins<'_> {
+        Twins { graph: &self.trail.now, unordered: self.barriers.is_some() }
+    }
+
     /// An earlier thread that the newest one is interchangeable with: it begins with the same function and argument,
     /// which do not look at numbers of threads, and their creator does nothing but create threads between starting
     /// the two, and nothing but create and join threads between joining them.
@@ -258,12 +291,38 @@ impl<M: MemoryModel> Engine<'_, M> {
         Ok(together.then_some(twin))
     }
 
+    /// Whether a thread is about to join an interchangeable one that it has not created: what it does then may depend
+    /// on which one that is.
+    pub fn joins_stranger(&self, thread: ThreadId) -> bool {
+        let graph = &self.trail.now;
+        let tag = tag_of(graph, thread.as_usize());
+        let Next::Emit(Label::Join { child }) = self.trail.history.node(tag).next else { return false };
+        let threads = graph.threads();
+        let Some(joined) = threads.get(child.as_usize()).filter(|joined| joined.is_started()) else {
+            return false;
+        };
+        let is_twin = joined.twin.is_some() || threads.iter().any(|other| other.twin == Some(child));
+        is_twin && graph.event(joined.creator).id.thread != thread
+    }
+
+    /// Whether a thread that has not created `thread`, which just became interchangeable, joins it.
+    pub fn is_joined(&self, thread: ThreadId) -> bool {
+        let graph = &self.trail.now;
+        let creator = graph.event(graph.thread(thread).creator).id.thread;
+        let joins = |ev: Ev| {
+            let event = graph.event(ev);
+            event.label == Label::Join { child: thread } && event.id.thread != creator
+        };
+        let started = (0..graph.threads().len()).filter(|&at| graph.threads()[at].is_started());
+        graph.all().any(joins) || { started }.any(|at| self.joins_stranger(ThreadId(at as u16)))
+    }
+
     /// Runs the first thread alone as far as it goes: whether it creates threads that are interchangeable.
     pub fn finds_twins(&mut self) -> Result<bool, Error> {
         let thread = ThreadId(0);
         for _ in 0..FAR {
             let tag = tag_of(&self.trail.now, 0);
-            if !matches!(tag.ready(), Ready::Yes | Ready::Mid) {
+            if !matches!(tag.ready(), Ready::Yes | Ready::Mid | Ready::Await) {
                 break;
             }
             let node = self.trail.history.node(tag);
@@ -302,6 +361,13 @@ impl<M: MemoryModel> Engine<'_, M> {
     }
 }
 
+/// Whether the next event reads what one of two threads returned.
+fn reads_result(next: &Next, both: [ThreadId; 2]) -> bool {
+    let Next::Emit(label @ Label::Read { .. }) = next else { return false };
+    let is_result = |thread: ThreadId| label.location() == Some(Location(layout::result_cell(thread)));
+    both.into_iter().any(is_result)
+}
+
 /// Whether a thread, which is followed from a state on, joins both of two threads or none, with nothing in between
 /// that others could notice, whatever they do.
 fn joins_together(
@@ -317,7 +383,8 @@ fn joins_together(
             Next::Emit(Label::Join { child }) => {
                 joined += usize::from(both.contains(&child));
                 if joined == both.len() {
-                    return Ok(true);
+                    let after = history.child(tag, 0)?;
+                    return Ok(!reads_result(&history.node(after).next, both));
                 }
                 0
             }

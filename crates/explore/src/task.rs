@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::history::{Next, Tag, answer};
 use crate::schedule::tag_of;
 use crate::search::{Frame, Trail};
-use crate::symmetry::needed;
 use crate::visit::Visitor;
 use porf_consistency::{Choice, MemoryModel};
 use porf_event::{Label, ThreadId, Value};
@@ -259,7 +258,7 @@ impl<M: MemoryModel> Engine<'_, M> {
                 before.extend(self.trail.now.thread_end(child));
             }
             if self.trail.now.has_needs() {
-                before.extend(Some(needed(&self.trail.now, top)).filter(|ev| ev.is_some()));
+                before.extend(Some(self.twins().needed(top)).filter(|ev| ev.is_some()));
             }
             before.retain(|ev| !done[ev.as_usize()]);
             if before.is_empty() {

@@ -1,7 +1,7 @@
 //! What an exploration shows to whoever asked for it.
 
 use crate::buffering::tag_before;
-use crate::history::{History, Next};
+use crate::history::{History, Next, Ready};
 use crate::reduce::Reduced;
 use crate::schedule::tag_of;
 use crate::task::Task;
@@ -144,7 +144,9 @@ impl Execution<'_, '_> {
 
     /// Why a thread does not go on, if it is blocked.
     pub fn block(&self, thread: ThreadId) -> Option<BlockReason> {
-        match self.history.node(tag_of(self.graph, thread.as_usize())).next {
+        let tag = tag_of(self.graph, thread.as_usize());
+        match self.history.node(tag).next {
+            Next::Emit(_) if tag.ready() == Ready::Barrier => Some(BlockReason::Spin),
             Next::Blocked(reason) => Some(reason),
             Next::Fault(_) => Some(BlockReason::Fault),
             _ => None,

@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use support::generate::Random;
 
 /// More visits than this are too many for a small test.
-const MOST: usize = 3_000;
+const MOST: usize = 2_000;
 
 const EVERYWHERE: [(Model, Equivalence); 10] = [
     (Model::Sc, Equivalence::Mo),
@@ -50,11 +50,12 @@ fn show(
     program: &Program,
     (model, equivalence): (Model, Equivalence),
     schedule: Schedule,
+    unroll: u32,
     reductions: Reductions,
 ) -> Option<Shown> {
     let mut shown = Shown::default();
     let mut visits = 0;
-    let options = Options { unroll: Some(4), schedule, reductions, ..Options::default() };
+    let options = Options { unroll: Some(unroll), schedule, reductions, ..Options::default() };
     let mut visitor = |visit: Visit<'_, '_>| {
         match visit {
             Visit::Complete(execution) => {
@@ -87,7 +88,7 @@ fn show(
             }
             _ => {}
         }
-        visits += usize::from(!matches!(visit, Visit::Working(_)));
+        visits += if matches!(visit, Visit::Working(_)) { 700 } else { 1 };
         if visits > MOST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let statistics = explore(program, model, equivalence, &options, &mut visitor);
@@ -148,6 +149,25 @@ fn looping(random: &mut Random, name: &str) -> String {
     format!("fn {name}() {{ r = 0; o = 0; d = 0; {body} return r }}\n")
 }
 
+/// Functions that look under a lock until they see something.
+fn polling(random: &mut Random, name: &str) -> String {
+    let (x, y) = random.pick(&[("x", "y"), ("y", "x")]);
+    let (inside, outside) =
+        (mode(random, &["na", "na", "rlx", "acq"]), mode(random, &["rlx", "acq", "sc", "na"]));
+    let body = match random.below(5) {
+        0 | 1 => format!("while r == 0 {{ lock l; r = {x}.{inside}; d = {y}.{inside}; unlock l }}"),
+        2 => {
+            format!("while r == 0 {{ lock l; r = {x}.{inside}; if r == 0 {{ d = {y}.{inside} }} unlock l }}")
+        }
+        3 => format!(
+            "while r == 0 {{ d = {y}.{outside}; lock l; lock m; r = {x}.{inside}; unlock m; unlock l }}"
+        ),
+        // This one leaves something behind.
+        _ => format!("while r == 0 {{ lock l; r = {x}.{inside}; {y}.rlx = r + 1; unlock l }}"),
+    };
+    format!("fn {name}() {{ r = 0; d = 0; {body} return r }}\n")
+}
+
 fn straight(random: &mut Random) -> String {
     let x = random.pick(&["x", "y"]);
     match random.below(8) {
@@ -155,14 +175,17 @@ fn straight(random: &mut Random) -> String {
         3 | 4 => format!("a = {x}.{};", mode(random, &["rlx", "acq", "sc", "na"])),
         5 => format!("a = {x}.fetch_add(1, {});", mode(random, &["rlx", "acqrel", "sc"])),
         6 => format!("fence {};", mode(random, &["acq", "rel", "sc"])),
-        _ => "lock l; y.rlx = 1; unlock l;".to_string(),
+        _ => {
+            let mode = mode(random, &["na", "rlx"]);
+            format!("lock l; {x}.{mode} = {}; unlock l;", random.below(3))
+        }
     }
 }
 
-/// 2 or 3 threads, of which some loop.
-fn text(seed: u64) -> String {
+/// 2 or 3 threads, of which some loop, or look under locks.
+fn text(seed: u64, polls: bool) -> String {
     let mut random = Random::new(seed);
-    let mut text = format!("program random{seed}\nglobal x, y, l\n");
+    let mut text = format!("program random{seed}\nglobal x, y, l, m\n");
     let threads = random.pick(&[2, 2, 3]);
     let mut code = String::new();
     for thread in 0..threads {
@@ -170,8 +193,13 @@ fn text(seed: u64) -> String {
         for step in 0..1 + random.below(2) {
             if random.below(5) < 3 || (thread == 0 && step == 0) {
                 let name = format!("f{thread}{step}");
-                text.push_str(&looping(&mut random, &name));
+                text.push_str(&match polls && random.below(2) == 0 {
+                    true => polling(&mut random, &name),
+                    false => looping(&mut random, &name),
+                });
                 write!(code, "b = {name}(); ").unwrap();
+            } else if polls && random.below(2) == 0 {
+                write!(code, "lock l; {}.na = 1; unlock l; ", random.pick(&["x", "y"])).unwrap();
             } else {
                 code.push_str(&straight(&mut random));
             }
@@ -189,19 +217,22 @@ fn budget(default: u64) -> u64 {
     }
 }
 
-/// Compares what is shown with and without `reductions`.
-fn compare(kind: u64, count: u64, reductions: Reductions) {
+/// Compares what is shown with and without `reductions`; every so many programs look under locks.
+fn compare(kind: u64, count: u64, polling: u64, reductions: Reductions) {
     let (mut compared, mut reduced, mut fewer, mut all, mut stuck, mut wrong) = (0, 0, 0, 0, 0, 0);
     for at in 0..count {
         let seed = (kind << 40) + at;
-        let text = text(seed);
+        let polls = at.checked_rem(polling) == Some(0);
+        // Whoever polls has many executions.
+        let unroll = if polls { 2 } else { 4 };
+        let text = text(seed, polls);
         let program = porf_ir::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let schedule = [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest][at as usize % 3];
         // Two models for each program, all in turn.
         for turn in 0..2 {
             let where_ = EVERYWHERE[(at as usize + 5 * turn) % EVERYWHERE.len()];
-            let Some(full) = show(&program, where_, schedule, Reductions::NONE) else { continue };
-            let few = show(&program, where_, schedule, reductions);
+            let Some(full) = show(&program, where_, schedule, unroll, Reductions::NONE) else { continue };
+            let few = show(&program, where_, schedule, unroll, reductions);
             let few =
                 few.unwrap_or_else(|| panic!("more with {reductions:?} than without: {where_:?}\n{text}"));
             let context = || {
@@ -232,10 +263,15 @@ fn compare(kind: u64, count: u64, reductions: Reductions) {
 
 #[test]
 fn retries() {
-    compare(1, budget(700), Reductions::only(Reduction::Retries));
+    compare(1, budget(1_200), 0, Reductions::only(Reduction::Retries));
+}
+
+#[test]
+fn net_effect() {
+    compare(3, budget(150), 1, Reductions::only(Reduction::NetEffect));
 }
 
 #[test]
 fn all_together() {
-    compare(2, budget(500), Reductions::ALL);
+    compare(2, budget(650), 5, Reductions::ALL);
 }

@@ -14,6 +14,7 @@
 #![warn(missing_docs)]
 
 pub mod cache;
+mod code;
 mod compile;
 mod library;
 mod llvm;
@@ -21,14 +22,16 @@ mod promote;
 
 mod runtime;
 mod rust;
+mod tests;
 mod translate;
 
+pub use code::Code;
 pub use compile::{compile, find_clang, include_directory, is_cpp};
 pub use library::verifier::SECTION as ATOMIC_SECTION;
 pub use llvm::version;
 pub use rust::is_source as is_rust;
+pub use tests::{ShouldPanic, Test};
 
-use llvm::Module;
 use porf_ir::Program;
 use porf_verdict::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -46,6 +49,8 @@ pub struct Options {
     pub spurious: bool,
     /// An overflow of a signed number is a trap.
     pub overflow: bool,
+    /// Bitcode that is given was written by rustc.
+    pub is_rust: bool,
     /// What volatile accesses are.
     pub volatile: Volatile,
     /// Rust's std as it is compiled, with none of its parts replaced by ones with fewer events.
@@ -135,6 +140,7 @@ impl Default for Options {
             entry: "main".to_string(),
             spurious: false,
             overflow: false,
+            is_rust: false,
             volatile: Volatile::default(),
             real_std: false,
         }
@@ -148,55 +154,8 @@ pub fn is_supported(path: &Path) -> bool {
 
 /// The program made of all the files: `.c .cc .cpp .cxx .bc .ll`, or of one `.rs` and what it names.
 pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
-    let mut inputs = files.iter();
-    let first = inputs.next().ok_or_else(|| Error::NoEntry(options.entry.clone()))?;
-    let name = first.display().to_string();
-    if files.iter().any(|file| rust::is_source(file)) {
-        rust::use_its_llvm()?;
-    }
-    let mut module = Module::parse(&name, &compiled(first, options)?)?;
-    for file in inputs {
-        module.link(&file.display().to_string(), &compiled(file, options)?)?;
-    }
-    for part in runtime::needed(&module) {
-        module.link(part.name, &part.compile(options)?)?;
-    }
-    module.verify(&name)?;
-    let layout = module.data_layout();
-    let (big, narrow) = (layout.starts_with('E'), layout.contains("-p:32:") || layout.contains("-p:16:"));
-    if big || narrow {
-        let what = if big { "that is big-endian" } else { "with addresses of less than 64 bits" };
-        let target = module.target();
-        let refusal = Diagnostic::about(&name, format!("a target {what} ({target}) is not supported"));
-        return Err(Error::Unsupported(refusal.help("compile for a little-endian one with 64 bits")));
-    }
-    if module.function(&options.entry).is_none_or(|entry| entry.is_declaration()) {
-        return Err(Error::NoEntry(options.entry.clone()));
-    }
-    let entry = rust::entry(&module, &options.entry);
-    module.export(&entry);
-    // Rust's own rules see to it that variables are used in their scope, and after they are set.
-    if !module.is_rust() {
-        let kept = promote::kept(&module);
-        module.keep_in_memory(library::KEEPER, &kept);
-    }
-    module.run_passes(&format!("internalize<preserve-gv={entry}>,globaldce,function(sroa)"))?;
-    let program = translate::program(&module, &name, &entry, options)?;
-    porf_ir::validate(&program)
-        .map_err(|malformed| Error::Unsupported(Diagnostic::about(&name, malformed.0)))?;
-    Ok(program)
-}
-
-/// The bitcode of a file. LLVM may end the process where it reads coroutines that another version wrote, and
-/// they are whole only after passes that we do not run: they are refused before.
-fn compiled(file: &Path, options: &Options) -> Result<Vec<u8>, Error> {
-    const COROUTINE: &[u8] = b"llvm.coro.begin";
-    let bytes = if rust::is_source(file) { rust::compile(file, options)? } else { compile(file, options)? };
-    if bytes.windows(COROUTINE.len()).any(|window| window == COROUTINE) {
-        return Err(Error::Unsupported(Diagnostic::about(
-            file.display().to_string(),
-            "coroutines are not supported",
-        )));
-    }
-    Ok(bytes)
+    let mut code = Code::read(files, options)?;
+    let entry = code.main(&options.entry);
+    code.prepare(std::slice::from_ref(&entry))?;
+    code.program(&entry)
 }

@@ -182,6 +182,11 @@ impl ThreadState {
         self.frames.last().map(|frame| (frame.function, frame.pc))
     }
 
+    /// The places of the instructions that its functions are at, innermost first; outer ones are at a call.
+    pub fn places(&self) -> impl Iterator<Item = (FunctionId, Target)> + '_ {
+        self.frames.iter().rev().map(|frame| (frame.function, frame.pc))
+    }
+
     /// The calls that lead to the instruction that the thread is at, innermost first.
     pub fn stack(&self, program: &Program) -> Vec<(FunctionId, Span)> {
         let at = |frame: &Frame| (frame.function, program.function(frame.function).spans[frame.pc as usize]);

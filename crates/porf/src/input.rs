@@ -38,7 +38,7 @@ pub struct Origin {
     pub volatile: Volatile,
 }
 
-pub use porf_frontend_llvm::{Options as LoadOptions, Volatile};
+pub use porf_frontend_llvm::{Code, Options as LoadOptions, ShouldPanic, Test, Volatile};
 
 impl Input {
     /// A program that was built in memory.
@@ -86,6 +86,12 @@ impl Input {
             input.model = Model::C20;
         }
         Ok(input)
+    }
+
+    /// A program of a Rust crate whose code is read: the one that begins with a function.
+    pub fn of_code(code: &Code, entry: &str, origin: Origin) -> Result<Input, Error> {
+        let program = code.program(entry)?;
+        Ok(Input { origin, model: Model::C20, ..Input::new(program) })
     }
 
     /// A litmus test as a program; `name` is for messages.

@@ -131,8 +131,9 @@ impl Trace {
                 any = true;
             }
             if any {
-                // Threads of Rust all begin in the same function of std.
-                let name = match name.contains("::thread_start") {
+                // Threads of Rust all begin in the same function of std, and so do tests.
+                let is_std = name.contains("::thread_start") || name.starts_with("core::ops::function::");
+                let name = match is_std {
                     true => found.iter().filter(|(_, event)| event.id.thread == id).find_map(outermost),
                     false => None,
                 }

@@ -11,6 +11,7 @@ mod paint;
 pub mod prove;
 pub mod replay;
 pub mod sample;
+mod sarif;
 pub mod verify;
 
 pub use paint::Paint;

@@ -1,9 +1,10 @@
 //! The answers of `porf litmus`: a line, a page or a table for people, JSON for programs.
 
+use crate::sarif::Log;
 use crate::{Paint, diagnostic};
 use porf::{TestAnswer, TestDifference};
 use porf_frontend_litmus::{LitmusTest, Observation, Outcome, format_value};
-use porf_verdict::Diagnostic;
+use porf_verdict::{Diagnostic, SourceLocation};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -54,6 +55,17 @@ pub fn json_error(file: &str, test: Option<&LitmusTest>, model: Option<&str>, wr
         object["model"] = json!(model);
     }
     object
+}
+
+/// The tests whose `forall` or `~exists` fails under a model, as a SARIF 2.1.0 log with one run.
+pub fn sarif<'a>(failed: impl Iterator<Item = (&'a str, &'a LitmusTest, &'a str)>) -> Json {
+    let mut log = Log::default();
+    for (file, test, model) in failed {
+        let at = SourceLocation { file: file.to_string(), line: 0, column: 0 };
+        let message = format!("{}: the condition fails (model {model}): {}", test.name, test.condition);
+        log.error("condition", &message, Some(&at));
+    }
+    log.finish()
 }
 
 /// A test in one line.

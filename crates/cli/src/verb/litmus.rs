@@ -36,6 +36,9 @@ pub struct Args {
     /// How often a loop may go round
     #[arg(long, value_name = "N", default_value_t = 2)]
     unroll: u32,
+    /// Write the tests whose condition fails as SARIF
+    #[arg(long, value_name = "FILE", conflicts_with = "against")]
+    sarif: Option<PathBuf>,
     /// Print the final states of every test (default: only if there is a single one)
     #[arg(long)]
     states: bool,
@@ -104,7 +107,24 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         Format::Json => print_json(&results),
         Format::Text => print_text(&results, &models, args.states, options.paint(), seconds),
     }
+    if let Some(path) = &args.sarif
+        && let Err(error) = std::fs::write(path, format!("{:#}\n", render::sarif(failed(&results))))
+    {
+        return fail(&format!("{}: {error}", path.display()));
+    }
     exit_code(&results)
+}
+
+/// The tests whose `forall` or `~exists` does not hold, each with the model.
+fn failed(results: &[Tested]) -> impl Iterator<Item = (&str, &LitmusTest, &str)> {
+    results.iter().flat_map(|tested| {
+        let test = tested.test.as_ref().ok();
+        tested.answers.iter().filter_map(move |(model, answer)| {
+            let (test, answer) = (test?, answer.as_ref().ok()?);
+            let fails = !answer.outcome.ok && test.condition.quantifier != Quantifier::Exists;
+            fails.then_some((tested.file.as_str(), test, model.as_str()))
+        })
+    })
 }
 
 /// One file, under every model asked for.
@@ -317,20 +337,11 @@ fn print_text(results: &[Tested], models: &[Axioms], states: bool, paint: Paint,
 }
 
 fn exit_code(results: &[Tested]) -> ExitCode {
-    let mut code = 0;
-    for tested in results {
-        let Ok(test) = &tested.test else { return ExitCode::from(2) };
-        for (_, answer) in &tested.answers {
-            match answer {
-                Err(_) => return ExitCode::from(2),
-                Ok(answer) if !answer.outcome.ok && test.condition.quantifier != Quantifier::Exists => {
-                    code = 1
-                }
-                Ok(_) => {}
-            }
-        }
-    }
-    ExitCode::from(code)
+    let unanswered = |tested: &Tested| tested.test.is_err() || tested.answers.iter().any(|(_, a)| a.is_err());
+    ExitCode::from(match results.iter().any(unanswered) {
+        true => 2,
+        false => u8::from(failed(results).next().is_some()),
+    })
 }
 
 /// A model that cannot be used.

@@ -52,6 +52,9 @@ pub struct Args {
     /// Show the invariant of a safe system
     #[arg(long)]
     invariant: bool,
+    /// Write a reachable unsafe state as SARIF
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "instance"])]
+    sarif: Option<PathBuf>,
     /// Threads that compute pre-images
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     jobs: usize,
@@ -186,6 +189,9 @@ fn prove(args: &Args, subject: Subject<'_>, memory: Memory, options: &Options) -
         Format::Json => report::proof_json(&proof),
         Format::Text => report::proof_text(&proof, options.paint()),
     });
+    if let Some(path) = &args.sarif {
+        std::fs::write(path, report::proof_sarif(&proof)).map_err(Failure::file(path))?;
+    }
     Ok(ExitCode::from(answer.verdict.exit_code()))
 }
 

@@ -74,6 +74,9 @@ pub struct Args {
     /// Write seed and options of the first finding, for `porf replay` to run it again
     #[arg(long, value_name = "FILE")]
     witness: Option<std::path::PathBuf>,
+    /// Write the findings as SARIF
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<std::path::PathBuf>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     program: Vec<OsString>,
@@ -151,6 +154,9 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     if let (Some(path), Some(seed)) = (&args.witness, summary.first_seed()) {
         let witness = args.witness(seed);
         std::fs::write(path, format!("{witness}\n"))?;
+    }
+    if let Some(path) = &args.sarif {
+        std::fs::write(path, format!("{:#}\n", summary.sarif()))?;
     }
     Ok(summary.exit_code())
 }
@@ -267,6 +273,7 @@ impl Args {
             first: false,
             timeout: number("timeout")?,
             witness: None,
+            sarif: None,
             program,
         })
     }

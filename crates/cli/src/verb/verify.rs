@@ -223,6 +223,7 @@ fn load(args: &Args) -> Result<Input, Error> {
             VolatileName::Relaxed => Volatile::Relaxed,
             VolatileName::Acqrel => Volatile::AcqRel,
         },
+        is_rust: false,
         real_std: args.std == StdName::Real,
     };
     Input::load(&args.files, &options)

@@ -1,5 +1,7 @@
 //! A folder with a program, and `porf` on it.
 
+#![allow(dead_code, reason = "every test takes what it needs of it")]
+
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;

@@ -3,8 +3,10 @@
 //! Each can be switched off by its name, and counts what it did. Why each of them is sound is told where it
 //! is made, and in `docs/exploration.md`.
 
+mod awaits;
 mod retries;
 
+pub(crate) use awaits::Awaits;
 pub(crate) use retries::Retries;
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +27,7 @@ pub enum Reduction {
     Locks,
     /// Of executions that differ in the names of equal threads one is visited.
     Symmetry,
-    /// A read whose value is assumed to be something waits for that value.
+    /// A read that may have to wait for a value comes when no other thread can move.
     Awaits,
 }
 

@@ -19,7 +19,10 @@
 //! find such loops in the text of a program.
 //!
 //! A thread that comes back to a state that it was in, with no effect in between, waits, as at the head of a
-//! loop ([`porf_ir::Instr::LoopHead`]), but only what is live counts.
+//! loop ([`porf_ir::Instr::LoopHead`]), but only what is live counts. With [`Reduction::NetEffect`], taking locks
+//! and giving them back is no effect either: who takes such a lock next may as well take it as it was before.
+//! Only a lock that is never just tried or looked at is like that, for nobody sees that it is taken. Reads under
+//! the lock may be plain: the next iteration makes them again.
 //!
 //! States are the same up to [`ThreadState::is_like`]. That says nothing of dependencies: under models that
 //! have them nothing is left out here.
@@ -33,7 +36,7 @@ use crate::facts::Tracking;
 use crate::history::{History, Next, Tag};
 use crate::schedule::tag_of;
 use crate::search::{Growing, Trail};
-use porf_event::{BlockReason, Label, ReadMode, RmwKind, Value};
+use porf_event::{BlockReason, Label, LockKind, ReadMode, RmwKind, Value};
 use porf_graph::Loc;
 use porf_interp::ThreadState;
 use porf_ir::layout::Region;
@@ -45,6 +48,10 @@ pub(crate) struct Retries<'p> {
     live: Liveness<'p>,
     /// Whether the program frees what it allocated.
     frees: bool,
+    /// Whether a thread ends where an earlier read could have led.
+    retries: bool,
+    /// Whether taking a lock and giving it back is no effect.
+    locks: bool,
 }
 
 /// The read that a thread made last, and the fences after it.
@@ -52,18 +59,37 @@ struct Last {
     read: Tag,
     loc: Loc,
     value: Value,
+    mode: ReadMode,
     fences: SmallVec<[Label; 2]>,
 }
 
+/// A way back to an earlier state of a thread.
+#[derive(Default)]
+struct Back {
+    /// The index of the first event since then.
+    since: u32,
+    /// Whether one of the events was a choice.
+    chose: bool,
+    /// How many writes to locks there were.
+    locks: u32,
+    /// Of the locks that were given back, those that were not yet taken, going back.
+    held: SmallVec<[Loc; 2]>,
+}
+
 impl History<'_> {
-    /// Ends threads that lead nowhere new, unless nobody wants that or they cannot.
-    pub fn leave_out_retries(&mut self, reductions: Reductions, tracking: Tracking) {
+    /// Ends threads that lead nowhere new, unless nobody wants that or there are none.
+    pub fn reduce(&mut self, reductions: Reductions, tracking: Tracking) {
         let program = self.interp.program();
-        let wanted = reductions.has(Reduction::Retries) && tracking == Tracking::Never;
-        let mut code = program.functions.iter().flat_map(|function| &function.code);
-        let frees = code.any(|instr| matches!(instr, Instr::Free { kind, .. } if *kind != AllocKind::Stack));
-        self.retries =
-            (wanted && program.has_loops()).then(|| Retries { live: Liveness::new(program), frees });
+        let any =
+            |is: fn(&Instr) -> bool| program.functions.iter().flat_map(|function| &function.code).any(is);
+        let retries = reductions.has(Reduction::Retries);
+        let locks = reductions.has(Reduction::NetEffect)
+            && any(|instr| matches!(instr, Instr::Lock { .. }))
+            && !any(|instr| matches!(instr, Instr::TryLock { .. } | Instr::IsLocked { .. }));
+        if tracking == Tracking::Never && (retries || locks) && program.has_loops() {
+            let frees = any(|instr| matches!(instr, Instr::Free { kind, .. } if *kind != AllocKind::Stack));
+            self.retries = Some(Retries { live: Liveness::new(program), frees, retries, locks });
+        }
     }
 
     /// The new history `tag`, which ends if it leads nowhere new.
@@ -71,47 +97,64 @@ impl History<'_> {
         if !matches!(self.node(tag).next, Next::Emit(_)) {
             return Ok(tag);
         }
-        if let Some((since, chose)) = self.comes_back(tag) {
+        if let Some(back) = self.comes_back(tag) {
+            let by = if back.locks > 0 { Reduction::NetEffect } else { Reduction::Retries };
             // What was chosen may be chosen in another way next time: such a thread does not hang.
-            return Ok(match chose {
-                true => self.block(tag, BlockReason::Retry, None),
-                false => self.block(tag, BlockReason::Spin, Some(since)),
+            return Ok(match back.chose {
+                true => self.end(tag, by, BlockReason::Retry, None),
+                false => self.end(tag, by, BlockReason::Spin, Some(back.since)),
             });
         }
         match self.last_read(tag) {
-            Some(last) if self.is_retry(tag, &last)? => Ok(self.block(tag, BlockReason::Retry, None)),
+            Some(last) if self.is_retry(tag, &last)? => {
+                Ok(self.end(tag, Reduction::Retries, BlockReason::Retry, None))
+            }
             _ => Ok(tag),
         }
     }
 
     fn are_like(&self, a: &ThreadState, b: &ThreadState) -> bool {
-        self.retries.as_ref().is_some_and(|retries| a.is_like(b, &retries.live))
+        self.retries.as_ref().is_some_and(|known| a.is_like(b, &known.live))
     }
 
-    /// Whether the thread was in its present state before and nothing happened since: the index of the first event
-    /// since then, and whether one of them was a choice.
-    fn comes_back(&self, tag: Tag) -> Option<(u32, bool)> {
+    /// Whether the thread was in its present state before and nothing happened since.
+    fn comes_back(&self, tag: Tag) -> Option<Back> {
+        let Retries { retries, locks, .. } = self.retries.as_ref()?;
         let state = self.state(tag);
-        let mut chose = false;
-        let mut at = tag;
+        let mut back = Back::default();
+        let mut after = tag;
         loop {
-            chose |= matches!(self.node(at).label, Label::Choice { .. });
-            let (event, parent) = (at, self.node(at).parent?);
-            at = parent;
+            let at = self.node(after).parent?;
+            match self.node(after).label {
+                Label::Choice { .. } => back.chose = true,
+                Label::Write { rmw: RmwKind::Lock(LockKind::Release), .. } if *locks => {
+                    back.locks += 1;
+                    back.held.push(self.node(at).loc);
+                }
+                Label::Write { rmw: RmwKind::Lock(LockKind::Acquire), .. } if *locks => {
+                    back.locks += 1;
+                    let held = back.held.iter().position(|lock| *lock == self.node(at).loc)?;
+                    back.held.remove(held);
+                }
+                _ => {}
+            }
             let before = self.state(at);
-            if before.effects() != state.effects() || !self.may_drop(event, at) {
+            let locked = !back.held.is_empty();
+            if before.effects() + back.locks != state.effects() || !self.may_drop(after, at, locked) {
                 return None;
             }
-            if self.are_like(before, state) {
-                return Some((before.events(), chose));
+            if !locked && (back.locks > 0 || *retries) && self.are_like(before, state) {
+                back.since = before.events();
+                return Some(back);
             }
+            after = at;
         }
     }
 
     /// Whether nothing is lost with the event between `before` and `after`: it is in no race that comes about
     /// later.
-    fn may_drop(&self, after: Tag, before: Tag) -> bool {
-        let frees = self.retries.as_ref().is_some_and(|retries| retries.frees);
+    fn may_drop(&self, after: Tag, before: Tag, locked: bool) -> bool {
+        let frees = self.retries.as_ref().is_some_and(|known| known.frees);
         let lasts = || match self.cells().get(self.node(before).loc.as_usize()) {
             Some(cell) if self.has_allocations() => match Region::of(cell.location.0) {
                 Some(Region::Heap | Region::Zeroed) => !frees,
@@ -120,7 +163,7 @@ impl History<'_> {
             _ => true,
         };
         match self.node(after).label {
-            Label::Read { mode, .. } => mode != ReadMode::Plain && lasts(),
+            Label::Read { mode, .. } => (locked || mode != ReadMode::Plain) && lasts(),
             Label::Write { .. } => lasts(),
             _ => true,
         }
@@ -128,53 +171,61 @@ impl History<'_> {
 
     /// The last read of a thread, if it has had only fences since.
     fn last_read(&self, tag: Tag) -> Option<Last> {
+        self.retries.as_ref().filter(|known| known.retries)?;
         let mut fences = SmallVec::new();
-        let mut at = tag;
-        while let label @ Label::Fence { .. } = self.node(at).label {
+        let mut read = tag;
+        while let label @ Label::Fence { .. } = self.node(read).label {
             fences.push(label);
-            at = self.node(at).parent?;
+            read = self.node(read).parent?;
         }
         fences.reverse();
-        let Label::Read { value, .. } = self.node(at).label else { return None };
-        let before = self.node(at).parent?;
-        only_reads(&self.node(at).label).then(|| Last { read: at, loc: self.node(before).loc, value, fences })
+        let label = &self.node(read).label;
+        let Label::Read { value, mode, .. } = *label else { return None };
+        let loc = self.node(self.node(read).parent?).loc;
+        only_reads(label).then_some(Last { read, loc, value, mode, fences })
     }
 
     /// Whether an earlier read could have led to the same state at once.
     fn is_retry(&mut self, tag: Tag, last: &Last) -> Result<bool, Error> {
         let effects = self.state(tag).effects();
-        let Label::Read { mode, .. } = self.node(last.read).label else { return Ok(false) };
-        let mut at = last.read;
-        // From a read to the state before it.
-        while let Some(before) = self.node(at).parent {
-            if at != last.read && self.node(before).loc == last.loc && self.node(at).label.is_read() {
-                let mut short = self.child(before, last.value)?;
-                let Label::Read { mode: short_mode, .. } = self.node(short).label else { return Ok(false) };
-                // If p read v too, the thread has come back to where it was: it may wait there for ever.
-                let fits = short != at && only_reads(&self.node(short).label) && short_mode <= mode;
-                let mut follows = true;
-                for fence in &last.fences {
-                    follows &= matches!(&self.node(short).next, Next::Emit(label) if label == fence);
-                    if follows {
-                        short = self.child(short, 0)?;
-                    }
-                }
-                if fits && follows && self.are_like(self.state(short), self.state(tag)) {
-                    return Ok(true);
-                }
-            }
-            let passes =
-                matches!(self.node(at).label, Label::Fence { .. }) || only_reads(&self.node(at).label);
-            let is_dropped = at != last.read;
-            if !passes
-                || self.state(before).effects() != effects
-                || (is_dropped && !self.may_drop(at, before))
-            {
+        let mut after = last.read;
+        while let Some(at) = self.node(after).parent {
+            if self.state(at).effects() != effects {
                 return Ok(false);
             }
-            at = before;
+            if after != last.read {
+                let label = self.node(after).label;
+                let same_place = label.is_read() && self.node(at).loc == last.loc;
+                if same_place && self.leads_there(at, after, tag, last)? {
+                    return Ok(true);
+                }
+                let passes = only_reads(&label) || matches!(label, Label::Fence { .. });
+                if !passes || !self.may_drop(after, at, false) {
+                    return Ok(false);
+                }
+            }
+            after = at;
         }
         Ok(false)
+    }
+
+    /// Whether the thread comes from `before` to a state like that of `tag` if it is told now what it was told
+    /// `last`, and not what led it to `after`.
+    fn leads_there(&mut self, before: Tag, after: Tag, tag: Tag, last: &Last) -> Result<bool, Error> {
+        let mut short = self.child(before, last.value)?;
+        let label = self.node(short).label;
+        let Label::Read { mode, .. } = label else { return Ok(false) };
+        // If p read v too, the thread has come back to where it was: it may wait there for ever.
+        if short == after || !only_reads(&label) || mode > last.mode {
+            return Ok(false);
+        }
+        for fence in &last.fences {
+            match &self.node(short).next {
+                Next::Emit(label) if label == fence => short = self.child(short, 0)?,
+                _ => return Ok(false),
+            }
+        }
+        Ok(self.are_like(self.state(short), self.state(tag)))
     }
 }
 
@@ -184,16 +235,16 @@ fn only_reads(label: &Label) -> bool {
 }
 
 impl<G: Growing> Trail<'_, G> {
-    /// Counts the threads of a blocked execution that a retry ended.
-    pub fn count_retries(&mut self) {
+    /// Counts the threads of a blocked execution that a reduction ended.
+    pub fn count_reductions(&mut self) {
         if self.history.retries.is_none() {
             return;
         }
         let graph = self.now.graph();
-        let ended = (0..graph.threads().len()).filter(|&at| graph.threads()[at].is_started()).filter(|&at| {
-            matches!(self.history.node(tag_of(graph, at)).next, Next::Blocked(BlockReason::Retry))
-        });
-        let ended = ended.count() as u64;
-        self.statistics.reduced.count(Reduction::Retries, ended);
+        for at in (0..graph.threads().len()).filter(|&at| graph.threads()[at].is_started()) {
+            if let Some(by) = self.history.node(tag_of(graph, at)).ended_by {
+                self.statistics.reduced.count(by, 1);
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Random programs: loads, stores, read-modify-writes, fences, branches on values, assumptions.
 
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
-use porf_ir::{BinOp, FunctionBuilder, FunctionId, Instr, Program, Reg, RmwOp, ThreadEntry, Width};
+use porf_ir::{BinOp, CmpOp, FunctionBuilder, FunctionId, Instr, Program, Reg, RmwOp, ThreadEntry, Width};
 
 /// xorshift: the same programs everywhere.
 pub struct Random(u64);
@@ -77,6 +77,92 @@ pub fn symmetric_program(seed: u64, size: u64, modes: Modes, waits: bool) -> Pro
         })
         .collect();
     program
+}
+
+/// Where the arrivals at the barrier of a [`barrier_program`] are counted, and of how many it waits for.
+pub struct Barrier {
+    pub counter: u64,
+    pub count: u64,
+}
+
+/// 2 to 4 threads that wait at a barrier once or twice, with an operation or two in between. The barrier may wait for
+/// fewer or more threads than there are, some threads may not come to it, and some do the same.
+pub fn barrier_program(seed: u64, modes: Modes) -> (Program, Barrier) {
+    let mut random = Random::new(seed);
+    let mut program = Program { name: format!("random {seed}"), ..Program::default() };
+    let counter = program.add_global("b", 4, Vec::new());
+    let locations = random.pick(&[1, 2, 2]);
+    let locations: Vec<u64> =
+        (0..locations).map(|at| program.add_global(["x", "y"][at], 4, Vec::new())).collect();
+    let threads = random.pick(&[2, 2, 3, 3, 4]);
+    let count = random.pick(&[threads, threads, threads, threads, threads, threads - 1, threads + 1]).max(1);
+    program.functions.push(barrier_wait(counter, count));
+    let kinds = random.pick(&[1, threads, threads]);
+    let waits = random.pick(&[1, 1, 2]);
+    let mut entries = Vec::new();
+    for kind in 0..kinds {
+        let mut f = FunctionBuilder::new(&format!("thread {kind}"));
+        let value = f.register("value");
+        for wait in 0..=waits {
+            if wait > 0 {
+                let (then, after) = (f.label(), f.label());
+                let sometimes = random.below(8) == 0;
+                if sometimes {
+                    let (address, mode) = (random.pick(&locations).into(), read_mode(&mut random, modes));
+                    f.push(Instr::Load { dst: value, address, size: 4, mode });
+                    f.branch(value, then, after);
+                }
+                f.bind(then);
+                f.push(Instr::Call { function: FunctionId(0), args: [].into(), dst: None });
+                f.bind(after);
+            }
+            let operations = random.pick(&[0, 1, 1, if threads > 2 { 1 } else { 2 }]);
+            let piece = thread_code(&mut random, kind * 8 + wait, operations, &locations, modes, false);
+            program.functions.push(piece);
+            let function = FunctionId(program.functions.len() as u32 - 1);
+            f.push(Instr::Call { function, args: [].into(), dst: None });
+        }
+        program.functions.push(f.finish());
+        entries.push(FunctionId(program.functions.len() as u32 - 1));
+    }
+    for thread in 0..threads {
+        let function = entries[(thread % kinds) as usize];
+        program.threads.push(ThreadEntry { name: format!("P{thread}"), function, registers: Vec::new() });
+    }
+    (program, Barrier { counter, count })
+}
+
+fn barrier_wait(counter: u64, count: u64) -> porf_ir::Function {
+    let mut f = FunctionBuilder::new("wait");
+    let [before, seen, same] = ["before", "seen", "same"].map(|name| f.register(name));
+    f.push(Instr::Rmw {
+        dst: before,
+        op: RmwOp::Add,
+        address: counter.into(),
+        operand: 1.into(),
+        size: 4,
+        read: ReadMode::Acquire,
+        write: WriteMode::Release,
+        kind: RmwKind::Barrier,
+    });
+    let round = |register: Reg| {
+        let (op, width) = (BinOp::UDiv, Width::W32);
+        Instr::Bin { dst: register, op, width, a: register.into(), b: count.into() }
+    };
+    f.push(round(before));
+    // while seen / count == before / count { }
+    let (effects, memory) = (f.register("effects"), f.register(""));
+    let (head, goes_on) = (f.label(), f.label());
+    f.push(Instr::Move { dst: effects, src: u64::MAX.into() });
+    f.bind(head);
+    f.push(Instr::LoopHead { effects, memory, variables: Box::default() });
+    f.push(Instr::Load { dst: seen, address: counter.into(), size: 4, mode: ReadMode::Acquire });
+    f.push(round(seen));
+    let (op, width) = (CmpOp::Eq, Width::W32);
+    f.push(Instr::Cmp { dst: same, op, width, a: before.into(), b: seen.into() });
+    f.branch(same, head, goes_on);
+    f.bind(goes_on);
+    f.finish()
 }
 
 fn build(seed: u64, size: u64, modes: Modes, waits: bool) -> Program {

@@ -67,10 +67,10 @@ pub fn provides(function: Value<'_>) -> bool {
     function.is_declaration() || find(function.name()).is_some_and(Row::replaces)
 }
 
-/// Writes a call of a library function; its result, word by word.
-pub fn call(body: &mut Body<'_, '_>, name: &str, args: &[Operand]) -> Lowered {
+/// Writes a call of a library function, whose result is used or not; its result, word by word.
+pub fn call(body: &mut Body<'_, '_>, name: &str, args: &[Operand], used: bool) -> Lowered {
     match find(name) {
-        Some(row) => row.lower(body, name, args),
+        Some(row) => row.lower(body, name, args, used),
         None => Err(format!("a call of {name}, which the program does not define,")),
     }
 }

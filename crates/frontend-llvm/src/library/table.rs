@@ -62,8 +62,8 @@ impl Row {
         self.pointers[index.min(self.pointers.len() - 1)]
     }
 
-    pub fn lower(&self, body: &mut Body<'_, '_>, name: &str, args: &[Operand]) -> Lowered {
-        (self.lower)(&mut Call { body, name, args })
+    pub fn lower(&self, body: &mut Body<'_, '_>, name: &str, args: &[Operand], used: bool) -> Lowered {
+        (self.lower)(&mut Call { body, name, args, used })
     }
 
     pub fn replaces(&self) -> bool {
@@ -76,6 +76,8 @@ pub struct Call<'c, 't, 'm> {
     pub body: &'c mut Body<'t, 'm>,
     pub name: &'c str,
     pub args: &'c [Operand],
+    /// Whether the program looks at the result.
+    pub used: bool,
 }
 
 impl Call<'_, '_, '_> {

@@ -5,7 +5,7 @@ use super::mutex::{ETIMEDOUT, count, unless_destroyed};
 use super::system::set_errno;
 use super::table::{KEEPS, Row, USES, row, zero};
 use crate::translate::Translator;
-use porf_event::{BlockReason, ReadMode, WriteMode};
+use porf_event::{BlockReason, ReadMode, RmwKind, WriteMode};
 use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, RmwOp, layout};
 
 const EAGAIN: u64 = 11;
@@ -15,7 +15,9 @@ const FAILED: u64 = 0xffff_ffff;
 
 pub const FUNCTIONS: &[Row] = &[
     row(&["pthread_barrier_init"], KEEPS, |c| c.routine(barrier_init, &[c.arg(0), c.arg(2)])),
-    row(&["pthread_barrier_wait"], KEEPS, |c| c.same(barrier_wait)),
+    row(&["pthread_barrier_wait"], KEEPS, |c| {
+        c.same(if c.used { barrier_wait_serial } else { barrier_wait })
+    }),
     row(&["pthread_barrier_destroy"], KEEPS, |c| c.same(barrier_destroy)),
     row(&["pthread_barrierattr_init", "pthread_barrierattr_destroy"], USES, zero),
     row(&["pthread_once", "call_once"], KEEPS, |c| c.same(once)),
@@ -60,25 +62,58 @@ fn barrier_init(tr: &mut Translator<'_>) -> FunctionId {
     })
 }
 
+/// Where nobody asks for the result, nobody sees in which order the threads came: they are counted by
+/// [`RmwKind::Barrier`], and all of them, the last one too, look whether they may go on.
 fn barrier_wait(tr: &mut Translator<'_>) -> FunctionId {
     tr.routine("barrier_wait", |_| {
         let mut a = Asm::new("barrier_wait", &["barrier"]);
-        let barrier = a.param(0);
-        let count = a.load(barrier, 4, ReadMode::Plain);
-        unless_destroyed(&mut a, count, "barrier");
-        a.unless(count, |a| a.fail(FaultKind::Lock, "use of a barrier that is not initialised"));
-        let arrived = a.add(barrier, 4);
+        let (count, arrived) = barrier_cells(&mut a);
+        let dst = a.reg();
+        a.b.push(Instr::Rmw {
+            dst,
+            op: RmwOp::Add,
+            address: arrived,
+            operand: Operand::Const(1),
+            size: 4,
+            read: ReadMode::Acquire,
+            write: WriteMode::Release,
+            kind: RmwKind::Barrier,
+        });
+        wait_for_round(&mut a, count, arrived, dst.into());
+        a.finish()
+    })
+}
+
+/// The number of threads, and where they are counted.
+fn barrier_cells(a: &mut Asm) -> (Operand, Operand) {
+    let barrier = a.param(0);
+    let count = a.load(barrier, 4, ReadMode::Plain);
+    unless_destroyed(a, count, "barrier");
+    a.unless(count, |a| a.fail(FaultKind::Lock, "use of a barrier that is not initialised"));
+    (count, a.add(barrier, 4))
+}
+
+/// Waits until the round is over in which `before` threads had come.
+fn wait_for_round(a: &mut Asm, count: Operand, arrived: Operand, before: Operand) {
+    let round = a.bin(BinOp::UDiv, before, count);
+    let seen = a.load(arrived, 4, ReadMode::Acquire);
+    let seen = a.bin(BinOp::UDiv, seen, count);
+    let same = a.cmp(CmpOp::Eq, seen, round);
+    a.when(same, |a| a.block(BlockReason::Spin));
+    a.give(0);
+}
+
+/// Of the threads of a round the last one gets `PTHREAD_BARRIER_SERIAL_THREAD`: as each may be that, they come in
+/// every order.
+fn barrier_wait_serial(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("barrier_wait serial", |_| {
+        let mut a = Asm::new("barrier_wait", &["barrier"]);
+        let (count, arrived) = barrier_cells(&mut a);
         let before = a.fetch(RmwOp::Add, arrived, 1, (ReadMode::Acquire, WriteMode::Release));
         let now = a.add(before, 1);
         let rest = a.bin(BinOp::URem, now, count);
-        // The last one gets PTHREAD_BARRIER_SERIAL_THREAD.
         a.unless(rest, |a| a.give(0xffff_ffff));
-        let round = a.bin(BinOp::UDiv, before, count);
-        let seen = a.load(arrived, 4, ReadMode::Acquire);
-        let seen = a.bin(BinOp::UDiv, seen, count);
-        let same = a.cmp(CmpOp::Eq, seen, round);
-        a.when(same, |a| a.block(BlockReason::Spin));
-        a.give(0);
+        wait_for_round(&mut a, count, arrived, before);
         a.finish()
     })
 }

@@ -19,7 +19,8 @@ impl<'m> Body<'_, 'm> {
             ValueKind::Function if self.tr.replaced.contains_key(&callee) => {
                 let row = self.tr.replaced[&callee];
                 let args = self.library_arguments(i)?;
-                let result = row.lower(self, callee.name(), &args)?;
+                let used = i.users().next().is_some();
+                let result = row.lower(self, callee.name(), &args, used)?;
                 self.set_result(i, result)
             }
             ValueKind::Function if self.shortens() && slow::is_park_of_scope(i) => Ok(()),
@@ -30,7 +31,8 @@ impl<'m> Body<'_, 'm> {
             }
             ValueKind::Function if library::provides(callee) => {
                 let args = self.library_arguments(i)?;
-                let result = library::call(self, callee.name(), &args)?;
+                let used = i.users().next().is_some();
+                let result = library::call(self, callee.name(), &args, used)?;
                 self.set_result(i, result)
             }
             ValueKind::Function => {
@@ -45,11 +47,11 @@ impl<'m> Body<'_, 'm> {
                 // SV-COMP: a function with this name is an atomic section.
                 let atomic = callee.name().starts_with("__VERIFIER_atomic_");
                 if atomic {
-                    library::call(self, "__VERIFIER_atomic_begin", &[])?;
+                    library::call(self, "__VERIFIER_atomic_begin", &[], false)?;
                 }
                 self.b.push(Instr::Call { function, args: args.into(), dst });
                 if atomic {
-                    library::call(self, "__VERIFIER_atomic_end", &[])?;
+                    library::call(self, "__VERIFIER_atomic_end", &[], false)?;
                 }
                 Ok(())
             }

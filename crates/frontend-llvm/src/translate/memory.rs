@@ -21,7 +21,9 @@ impl<'m> Body<'_, 'm> {
             return Ok(());
         }
         self.b.local(dst);
-        if i.users().any(|user| is_scope_begin(user)) && matches!(size, Operand::Const(_)) {
+        // Optimised code, as Rust's std is, computes addresses inside of a variable before its scope begins.
+        let scoped = !self.tr.is_rust && i.users().any(|user| is_scope_begin(user));
+        if scoped && matches!(size, Operand::Const(_)) {
             // Made where its scope begins.
             self.scoped.insert(i);
             return Ok(());
@@ -99,8 +101,8 @@ impl<'m> Body<'_, 'm> {
     /// user's code only hands on. Values travel in registers before it is known whether they are there, as
     /// the contents of a `None` do.
     fn may_be_undefined(&self, load: Value<'m>) -> bool {
-        let file = load.function().file().map_or("", |(_, file)| file);
-        is_rust_library(file) || moves::only_hands_on(load)
+        let is_std = load.function().file().is_some_and(|(directory, file)| is_rust_std(directory, file));
+        is_std || moves::only_hands_on(load)
     }
 
     pub fn store(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
@@ -451,8 +453,10 @@ impl<'m> Body<'_, 'm> {
 }
 
 /// Whether a source file is one of Rust's own libraries.
-fn is_rust_library(file: &str) -> bool {
-    file.starts_with("/rustc/") || file.contains("/lib/rustlib/src/rust/")
+fn is_rust_std(directory: &str, file: &str) -> bool {
+    [directory, file]
+        .iter()
+        .any(|path| path.starts_with("/rustc/") || path.contains("/lib/rustlib/src/rust/"))
 }
 
 fn is_scope_begin(user: Value<'_>) -> bool {

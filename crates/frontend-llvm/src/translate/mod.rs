@@ -19,13 +19,17 @@ pub use function::Body;
 pub use function::successors;
 pub use intrinsic::float_operation;
 pub use moves::only_moves;
+use porf_event::ReadMode;
 use porf_ir::{
-    Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Single, Span, ThreadEntry,
-    ThreadLocal,
+    CmpOp, FaultKind, Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Single, Span,
+    ThreadEntry, ThreadLocal, Width,
 };
 use porf_verdict::{Diagnostic, Lines};
 use std::collections::HashMap;
 use types::Unsupported;
+
+/// The first word of `Ok(())` as a `Result<(), String>`: no capacity of a string.
+const OK: u64 = 1 << 63;
 
 /// The state of one translation.
 pub struct Translator<'m> {
@@ -83,6 +87,20 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
     Ok(translator.program)
 }
 
+/// Fails where the `Result<(), String>` at an address is an error.
+fn unless_error(b: &mut FunctionBuilder, address: Reg) {
+    let (word, is_ok) = (b.register(""), b.register(""));
+    let (mode, size) = (ReadMode::Plain, 8);
+    b.push_move(Instr::Load { dst: word, address: address.into(), size, mode });
+    let (op, width) = (CmpOp::Eq, Width::W64);
+    b.push(Instr::Cmp { dst: is_ok, op, width, a: word.into(), b: Operand::Const(OK) });
+    let (right, wrong) = (b.label(), b.label());
+    b.branch(is_ok, right, wrong);
+    b.bind(wrong);
+    b.push(Instr::Fail { kind: FaultKind::Panic, message: "the test returns an error".into() });
+    b.bind(right);
+}
+
 impl<'m> Translator<'m> {
     /// Thread 0: constructors, then the entry, then what `atexit` and destructors would do.
     fn start(&mut self, main: Value<'m>) -> Result<(), Unsupported> {
@@ -96,7 +114,17 @@ impl<'m> Translator<'m> {
             b.push(Instr::Call { function: constructor, args: [].into(), dst: None });
         }
         let mut args = Vec::new();
-        if params >= 1 {
+        // A test of Rust's, which gives back `Ok(())` or says why not.
+        let result = match main.param_type_attribute(0, "sret") {
+            Some(ty) => {
+                let dst = b.register("result");
+                b.push(Instr::Local { dst, size: Operand::Const(self.module.size_of(ty)) });
+                args.push(dst.into());
+                Some(dst)
+            }
+            None => None,
+        };
+        if params >= 1 && result.is_none() {
             args.push(Operand::Const(1));
         }
         if params >= 2 {
@@ -107,6 +135,9 @@ impl<'m> Translator<'m> {
         }
         args.resize(params, Operand::Const(0));
         b.push(Instr::Call { function: main_id, args: args.into(), dst: None });
+        if let Some(address) = result {
+            unless_error(&mut b, address);
+        }
         if let Some(function) = library::ending::program_end(self) {
             b.push(Instr::Call { function, args: [].into(), dst: None });
         }
@@ -359,8 +390,8 @@ impl<'m> Translator<'m> {
         let mut body = Body::empty(self, function);
         let args: Vec<Operand> = (0..body.params).map(|index| Operand::Reg(Reg(index))).collect();
         let result = match body.tr.replaced.get(&function).copied() {
-            Some(row) => row.lower(&mut body, function.name(), &args),
-            None => library::call(&mut body, function.name(), &args),
+            Some(row) => row.lower(&mut body, function.name(), &args, true),
+            None => library::call(&mut body, function.name(), &args, true),
         };
         match result {
             Ok(result) => body.finish_with(result),

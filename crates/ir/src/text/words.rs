@@ -90,7 +90,8 @@ pub const RMWS: &[(&str, RmwOp)] = &[
     ("fetch_umin", RmwOp::UMin),
 ];
 
-pub const KINDS: &[(&str, RmwKind)] = &[("amo", RmwKind::Amo), ("noreturn", RmwKind::AmoNoReturn)];
+pub const KINDS: &[(&str, RmwKind)] =
+    &[("amo", RmwKind::Amo), ("noreturn", RmwKind::AmoNoReturn), ("barrier", RmwKind::Barrier)];
 
 /// The value of a word.
 pub fn of<T: Copy>(words: &[(&str, T)], word: &str) -> Option<T> {

@@ -338,13 +338,13 @@ impl<'a> Findings<'a> {
             .collect();
         let keep = Trace::before(execution.graph, &wanted);
         let kind = kind(fault.kind);
-        // What panicked first is the reason.
-        let first = ended.into_iter().find(|first| first.joined);
-        let message = match (&first, fault.kind) {
-            (Some(first), _) => first.message.clone(),
-            (None, FaultKind::Panic) => panics::message(&fault.message),
-            (None, _) => fault.message.clone(),
+        let message = match fault.kind {
+            FaultKind::Panic => panics::message(&fault.message),
+            _ => fault.message.clone(),
         };
+        // What panicked first is the reason.
+        let first = ended.into_iter().find(|first| panics::hands_on(&message, first));
+        let message = first.as_ref().map_or(message, |first| first.message.clone());
         let reason = first.map(|first| first.stack);
         let place = || Place::new(kind, std::slice::from_ref(reason.as_ref().unwrap_or(&calls)), &message);
         self.meet(execution, kind, &keep, &place, |trace| {

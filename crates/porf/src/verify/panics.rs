@@ -40,6 +40,16 @@ pub(crate) fn ended(execution: &Execution<'_, '_>) -> Vec<Ended> {
     found
 }
 
+/// Whether a panic only hands on the one that ended another thread: of `join().unwrap()`, of a scope, or of
+/// `resume_unwind`, which says nothing itself.
+pub(crate) fn hands_on(message: &str, first: &Ended) -> bool {
+    match message {
+        "panic: a scoped thread panicked" => true,
+        "panic" => first.joined,
+        _ => first.joined && message.contains("Any { .. }"),
+    }
+}
+
 /// What a panic says, from what std writes to standard error about it.
 pub(crate) fn message(written: &str) -> String {
     let said = match written.rsplit_once("panicked at ") {

@@ -1,10 +1,12 @@
 //! The answers of `porf prove`: a proof or a run, one explored instance, a checked certificate, an error.
 
 mod json;
+mod sarif;
 mod text;
 mod words;
 
 pub use json::{checked_json, error_json, explored_json, proof_json};
+pub use sarif::proof_sarif;
 pub use text::{checked_text, explored_text, proof_text};
 
 use porf_param::certificate::{Certificate, Confirmed, Refusal};

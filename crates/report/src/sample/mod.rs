@@ -1,6 +1,7 @@
 //! What `porf sample` found: the report, and its renderers.
 
 mod json;
+mod sarif;
 mod text;
 
 use porf_verdict::{SourceLocation, Verdict, Violation, ViolationKind};

@@ -6,7 +6,7 @@ use crate::paint::{Paint, Snippet, extent};
 use miette::{LabeledSpan, NamedSource};
 use porf::names::is_library;
 use porf::trace::{StackFrame, Trace, TraceEvent};
-use porf::{Answer, Difference, Estimate, Found, Model, Related, Shown, source};
+use porf::{Answer, Difference, Estimate, Found, Model, Reduction, Related, Shown, source};
 use porf_event::{EventId, ThreadId};
 use porf_verdict::{Checks, Verdict, Violation, ViolationKind};
 use std::fmt::Write;
@@ -55,20 +55,28 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
     }
     let _ = writeln!(
         out,
-        "{} execution{}, {} blocked, {} events; front end {:.3} s, exploration {:.3} s",
-        answer.executions,
-        if answer.executions == 1 { "" } else { "s" },
+        "{}, {} blocked, {} events; front end {:.3} s, exploration {:.3} s",
+        executions(answer),
         answer.blocked,
         answer.events,
         answer.seconds.frontend,
         answer.seconds.explore
     );
-    let reduced: Vec<String> =
-        answer.reduced.iter().map(|(reduction, times)| format!("{reduction} {times}")).collect();
+    let reduced = answer.reduced.iter().filter(|(reduction, _)| *reduction != Reduction::Symmetry);
+    let reduced: Vec<String> = reduced.map(|(reduction, times)| format!("{reduction} {times}")).collect();
     if !reduced.is_empty() {
         let _ = writeln!(out, "cut short: {}", reduced.join(", "));
     }
     out
+}
+
+/// How many executions were visited, and how many there are if the order of interchangeable threads counts.
+fn executions(answer: &Answer) -> String {
+    let visited = answer.executions;
+    match answer.reduced.by(Reduction::Symmetry) {
+        0 => format!("{visited} execution{}", if visited == 1 { "" } else { "s" }),
+        others => format!("{visited} of about {} executions, up to symmetry", visited.saturating_add(others)),
+    }
 }
 
 /// What was looked for, if the user did not leave that to Porf.

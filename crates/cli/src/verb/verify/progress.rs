@@ -4,21 +4,31 @@ use indicatif::{ProgressBar, ProgressStyle};
 use porf::{Estimate, Progress};
 use std::sync::OnceLock;
 
-/// A bar that appears when the search begins.
+/// A bar that appears when the search begins. It has a length where the number of executions is about known, and
+/// counts where it is not.
 #[derive(Default)]
 pub struct Bar(OnceLock<ProgressBar>);
 
+/// An estimate that may be wrong by more than this part of itself says nothing.
+const ROUGH: f64 = 0.2;
+
 impl Progress for Bar {
     fn begin(&self, expected: Option<Estimate>) {
-        let expected = expected.map_or(0.0, |expected| expected.executions).round().max(1.0) as u64;
-        let style = "{bar:30} {human_pos} of about {human_len} executions, {per_sec}, {eta} left";
-        let style = ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar());
-        self.0.get_or_init(|| ProgressBar::new(expected).with_style(style));
+        self.0.get_or_init(|| match expected.and_then(|expected| length(&expected)) {
+            Some(length) => ProgressBar::new(length).with_style(style(
+                "{bar:30} {human_pos} of about {human_len} executions, {per_sec}, {eta} left",
+            )),
+            None => ProgressBar::no_length().with_style(counting()),
+        });
     }
 
     fn executed(&self, executions: u64) {
-        if let Some(bar) = self.0.get() {
-            bar.inc(executions);
+        let Some(bar) = self.0.get() else { return };
+        bar.inc(executions);
+        // There are more than were expected: nobody knows how many.
+        if bar.length().is_some_and(|length| bar.position() > length) {
+            bar.unset_length();
+            bar.set_style(counting());
         }
     }
 
@@ -26,5 +36,44 @@ impl Progress for Bar {
         if let Some(bar) = self.0.get() {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// The number of executions to expect, if it is about known.
+fn length(expected: &Estimate) -> Option<u64> {
+    let Estimate { executions, standard_error } = *expected;
+    (executions > 1.5 && standard_error <= ROUGH * executions).then_some(executions.round() as u64)
+}
+
+fn counting() -> ProgressStyle {
+    style("{spinner} {human_pos} executions, {per_sec}")
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rough_estimate_is_no_length() {
+        let estimate = |executions, standard_error| length(&Estimate { executions, standard_error });
+        assert_eq!(estimate(720.0, 31.0), Some(720));
+        assert_eq!(estimate(720.0, 500.0), None);
+        // All descents ended at once: that is no search of one execution.
+        assert_eq!(estimate(1.0, 0.0), None);
+    }
+
+    #[test]
+    fn more_than_expected_are_counted() {
+        let bar = Bar::default();
+        bar.begin(Some(Estimate { executions: 100.0, standard_error: 1.0 }));
+        bar.executed(64);
+        assert_eq!(bar.0.get().unwrap().length(), Some(100));
+        bar.executed(64);
+        assert_eq!(bar.0.get().unwrap().length(), None);
+        assert_eq!(bar.0.get().unwrap().position(), 128);
     }
 }

@@ -1,0 +1,14 @@
+// expect: deadlock 10
+use std::sync::{Condvar, Mutex};
+use std::thread;
+static M: Mutex<bool> = Mutex::new(false);
+static C: Condvar = Condvar::new();
+pub fn main() {
+    let t = thread::spawn(|| *M.lock().unwrap() = true);
+    let mut ready = M.lock().unwrap();
+    while !*ready {
+        ready = C.wait(ready).unwrap();
+    }
+    drop(ready);
+    t.join().unwrap();
+}

@@ -1,0 +1,51 @@
+//! `cargo porf`: the tests and binaries of a crate, every execution of each.
+//!
+//! cargo compiles the crate as for `cargo test`, with flags that leave the whole program as bitcode
+//! ([`build`]); each test then is a program of its own ([`test`]). Exit codes are cargo's: 0 where all is
+//! right, 101 where a test fails or has no verdict, and what cargo says where the crate does not compile.
+
+mod build;
+mod settings;
+mod test;
+
+use clap::{Args, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// What cargo gives as the exit code of tests that fail.
+pub const FAILED: u8 = 101;
+
+#[derive(Parser)]
+#[command(name = "cargo", bin_name = "cargo")]
+enum Cargo {
+    Porf(Porf),
+}
+
+/// Check every execution of a crate's tests and binaries
+#[derive(Args)]
+#[command(version, max_term_width = 100)]
+struct Porf {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Test(test::Args),
+    Verify(test::VerifyArgs),
+}
+
+fn main() -> ExitCode {
+    if let Some(code) = build::link() {
+        return code;
+    }
+    // Options of the exploration may stand behind `--`, as those of libtest do.
+    let Cargo::Porf(Porf { verb }) = Cargo::parse_from(std::env::args_os().filter(|word| word != "--"));
+    let done = match verb {
+        Verb::Test(args) => test::run(&args),
+        Verb::Verify(args) => test::verify(&args),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(FAILED)
+    })
+}

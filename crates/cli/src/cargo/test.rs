@@ -1,0 +1,287 @@
+//! Explores tests, and says what libtest would say of each.
+
+use super::FAILED;
+use super::build::{Built, Selection, build};
+use super::settings::Given;
+use clap::ValueEnum;
+use porf::{Answer, Code, Error, Input, LoadOptions, Origin, Request, ShouldPanic, Test};
+use porf_report::verify as render;
+use porf_verdict::{Verdict, ViolationKind};
+use serde_json::json;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Explore each test of the crate
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  cargo porf test
+  cargo porf test queue:: --lib -- --unroll 3 --budget 5m
+  RUSTFLAGS=\"--cfg loom\" cargo porf test --test loom")]
+pub struct Args {
+    /// Only tests whose name contains this
+    filter: Option<String>,
+    #[command(flatten)]
+    selection: Selection,
+    /// How many tests are explored at the same time
+    #[arg(short, long, default_value_t = 1, value_name = "N")]
+    jobs: usize,
+    /// Ignored tests, too
+    #[arg(long)]
+    include_ignored: bool,
+    /// The name must be the filter itself
+    #[arg(long)]
+    exact: bool,
+    /// How results are printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    #[command(flatten)]
+    given: Given,
+}
+
+/// Explore a binary or an example of the crate
+#[derive(clap::Args)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    selection: Selection,
+    /// How results are printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    #[command(flatten)]
+    given: Given,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// What is said of a test.
+enum Outcome {
+    Ok(u64),
+    /// Why, and the whole report.
+    Failed(String),
+    /// Why there is no verdict.
+    Inconclusive(String),
+}
+
+/// A test that is ready to be explored.
+struct Ready<'a> {
+    test: &'a Test,
+    input: Result<Input, Error>,
+    request: Request<'static>,
+}
+
+/// Of all targets.
+#[derive(Default)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    inconclusive: usize,
+    ignored: usize,
+}
+
+pub fn run(args: &Args) -> Result<ExitCode, Error> {
+    let built = match build("test", &args.selection)? {
+        Ok(built) => built,
+        Err(code) => return Ok(code),
+    };
+    // As cargo test: the library, binaries, then integration tests and examples.
+    let mut built = built;
+    built.sort_by_key(|one| (one.order, one.name.clone()));
+    let mut bad = false;
+    for one in &built {
+        bad |= target(args, one)?;
+    }
+    Ok(if bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// The tests of one target; whether one of them is not right.
+fn target(args: &Args, built: &Built) -> Result<bool, Error> {
+    let start = Instant::now();
+    let text = args.format == Format::Text;
+    let mut code = read(&built.bitcode, &args.given)?;
+    let tests = code.tests().map_err(|error| Error::Input(error.to_string()))?;
+    let wanted = |test: &&Test| match &args.filter {
+        Some(filter) if args.exact => test.name == *filter,
+        Some(filter) => test.name.contains(filter.as_str()),
+        None => true,
+    };
+    let chosen: Vec<&Test> = tests.iter().filter(wanted).collect();
+    let (run, skipped): (Vec<&Test>, Vec<&Test>) =
+        chosen.iter().partition(|test| args.include_ignored || !test.ignored);
+    if text {
+        println!("     Running {} ({})\n", built.title, built.name);
+        println!("running {} test{}", chosen.len(), if chosen.len() == 1 { "" } else { "s" });
+    }
+    let mut counts = Counts { ignored: skipped.len(), ..Counts::default() };
+    skipped.iter().for_each(|test| say(args, built, test, "ignored", None));
+    let entries: Vec<String> = run.iter().map(|test| test.entry.clone()).collect();
+    let mut failures = Vec::new();
+    if !run.is_empty() {
+        code.prepare(&entries).map_err(|error| Error::Input(error.to_string()))?;
+        let ready: Vec<Ready<'_>> = run
+            .iter()
+            .map(|test| Ready {
+                test,
+                input: Input::of_code(&code, &test.entry, origin(built, &test.name)),
+                request: built.settings.request(&test.name, &args.given),
+            })
+            .collect();
+        failures = explore(args, built, &ready, &mut counts);
+    }
+    if text {
+        let out = tests.len() - chosen.len();
+        summary(&failures, &counts, out, start.elapsed().as_secs_f64());
+    }
+    Ok(counts.failed + counts.inconclusive > 0)
+}
+
+/// Explores tests, several at the same time; those that fail, with their reports.
+fn explore(args: &Args, built: &Built, ready: &[Ready<'_>], counts: &mut Counts) -> Vec<(String, String)> {
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new((Vec::new(), counts));
+    std::thread::scope(|scope| {
+        for _ in 0..args.jobs.max(1) {
+            scope.spawn(|| {
+                while let Some(one) = ready.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (outcome, answer) = outcome(one);
+                    let mut failures = failures.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                    let (failed, counts) = &mut *failures;
+                    let word = match &outcome {
+                        Outcome::Ok(1) => "ok (1 execution)".to_string(),
+                        Outcome::Ok(executions) => format!("ok ({executions} executions)"),
+                        Outcome::Failed(_) => "FAILED".to_string(),
+                        Outcome::Inconclusive(why) => format!("inconclusive: {why}"),
+                    };
+                    say(args, built, one.test, &word, answer.as_ref());
+                    match outcome {
+                        Outcome::Ok(_) => counts.passed += 1,
+                        Outcome::Inconclusive(_) => counts.inconclusive += 1,
+                        Outcome::Failed(report) => {
+                            counts.failed += 1;
+                            failed.push((one.test.name.clone(), report));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let (mut failed, _) = failures.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    failed.sort();
+    failed
+}
+
+/// What all executions of a test say of it.
+fn outcome(ready: &Ready<'_>) -> (Outcome, Option<Answer>) {
+    let panics = ready.test.should_panic != ShouldPanic::No;
+    let explored = ready.input.as_ref().map_err(|error| error.to_string()).and_then(|input| {
+        let request = Request { all: panics, ..ready.request };
+        porf::verify(input, &request).map_err(|error| error.to_string())
+    });
+    let answer = match explored {
+        Ok(answer) => answer,
+        Err(error) => return (Outcome::Failed(format!("error: {error}\n")), None),
+    };
+    let outcome = match (&answer.verdict, &ready.test.should_panic) {
+        (Verdict::Inconclusive(limit), _) => Outcome::Inconclusive(limit.to_string()),
+        (Verdict::Safe(_), ShouldPanic::No) => Outcome::Ok(answer.executions),
+        (Verdict::Safe(_), _) => Outcome::Failed("note: test did not panic as expected\n".to_string()),
+        (Verdict::Violated(violation), expected) if panics && violation.kind == ViolationKind::Panic => {
+            let said = match expected {
+                ShouldPanic::With(text) => violation.message.contains(text.as_str()),
+                _ => true,
+            };
+            if !said {
+                let report = report(&answer);
+                Outcome::Failed(format!("{report}note: the panic does not say what was expected\n"))
+            } else if answer.executions > 0 {
+                let count = answer.executions;
+                Outcome::Failed(format!("note: test did not panic as expected in {count} executions\n"))
+            } else {
+                Outcome::Ok(1)
+            }
+        }
+        (Verdict::Violated(_), _) => Outcome::Failed(report(&answer)),
+    };
+    (outcome, Some(answer))
+}
+
+/// A line about a test.
+fn say(args: &Args, built: &Built, test: &Test, word: &str, answer: Option<&Answer>) {
+    match args.format {
+        Format::Text => println!("test {} ... {word}", test.name),
+        Format::Json => {
+            let outcome = word.split([' ', ':']).next().unwrap_or(word).to_lowercase();
+            let answer = answer.map(render::json);
+            println!(
+                "{}",
+                json!({ "target": built.name, "test": test.name, "outcome": outcome, "answer": answer })
+            );
+        }
+    }
+}
+
+fn summary(failures: &[(String, String)], counts: &Counts, filtered: usize, seconds: f64) {
+    if !failures.is_empty() {
+        println!("\nfailures:\n");
+        for (name, report) in failures {
+            println!("---- {name} ----\n{report}");
+        }
+        println!("\nfailures:");
+        failures.iter().for_each(|(name, _)| println!("    {name}"));
+    }
+    let Counts { passed, failed, inconclusive, ignored } = counts;
+    let word = if failed + inconclusive == 0 { "ok" } else { "FAILED" };
+    let unknown = match inconclusive {
+        0 => String::new(),
+        count => format!("{count} inconclusive; "),
+    };
+    println!(
+        "\ntest result: {word}. {passed} passed; {failed} failed; {unknown}{ignored} ignored; {filtered} filtered \
+         out; finished in {seconds:.2}s\n"
+    );
+}
+
+pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Error> {
+    let built = match build("build", &args.selection)? {
+        Ok(built) => built,
+        Err(code) => return Ok(code),
+    };
+    let Selection { bin, example, .. } = &args.selection;
+    let named: Vec<&String> = bin.iter().chain(example).collect();
+    let mut wanted = built.iter().filter(|one| named.is_empty() || named.contains(&&one.name));
+    let (Some(built), None) = (wanted.next(), wanted.next()) else {
+        let names: Vec<&str> = built.iter().map(|one| one.name.as_str()).collect();
+        let names = names.join(", ");
+        return Err(Error::Input(format!("which binary? name one with --bin or --example ({names})")));
+    };
+    let mut code = read(&built.bitcode, &args.given)?;
+    let entry = code.main("main");
+    code.prepare(std::slice::from_ref(&entry)).map_err(|error| Error::Input(error.to_string()))?;
+    let input = Input::of_code(&code, &entry, origin(built, "main"))?;
+    let answer = porf::verify(&input, &built.settings.request("main", &args.given))?;
+    match args.format {
+        Format::Text => print!("{}", report(&answer)),
+        Format::Json => println!("{}", render::json(&answer)),
+    }
+    Ok(ExitCode::from(answer.verdict.exit_code()))
+}
+
+fn read(bitcode: &std::path::Path, given: &Given) -> Result<Code, Error> {
+    let options = LoadOptions { is_rust: true, real_std: given.real_std, ..LoadOptions::default() };
+    Code::read(&[bitcode.to_path_buf()], &options).map_err(|error| Error::Input(error.to_string()))
+}
+
+fn origin(built: &Built, entry: &str) -> Origin {
+    Origin { files: vec![built.name.clone()], entry: entry.to_string(), ..Origin::default() }
+}
+
+fn report(answer: &Answer) -> String {
+    let color = std::env::var_os("NO_COLOR").is_none() && std::io::stdout().is_terminal();
+    render::text(answer, color, 120, &|file| std::fs::read_to_string(file).ok())
+}

@@ -1,0 +1,126 @@
+//! Barriers and interchangeable threads in C programs: as many executions as there need be, the same verdicts.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+const BARRIER: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+static pthread_barrier_t barrier;
+static int data[N];
+static void *run(void *argument) {
+    long me = (long)argument;
+    for (int round = 0; round < ROUNDS; round++) {
+#ifdef BUG
+        if (me == 0 && round == 1) data[1]++;
+#endif
+        data[me]++;
+        pthread_barrier_wait(&barrier);
+        for (int i = 0; i < N; i++) assert(data[i] == round + 1);
+        pthread_barrier_wait(&barrier);
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t threads[N];
+    pthread_barrier_init(&barrier, 0, COUNT);
+    for (long i = 0; i < N; i++) pthread_create(&threads[i], 0, run, (void *)i);
+    for (int i = 0; i < N; i++) pthread_join(threads[i], 0);
+    pthread_barrier_destroy(&barrier);
+    return 0;
+}
+"#;
+
+const AINC: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int counter;
+static void *run(void *unused) {
+#ifdef BUG
+    atomic_store(&counter, atomic_load(&counter) + 1);
+#else
+    atomic_fetch_add(&counter, 1);
+#endif
+    return 0;
+}
+int main(void) {
+    pthread_t threads[N];
+    for (int i = 0; i < N; i++) pthread_create(&threads[i], 0, run, 0);
+    for (int i = 0; i < N; i++) pthread_join(threads[i], 0);
+    assert(counter == N);
+    return 0;
+}
+"#;
+
+fn source(name: &str, text: &str) -> PathBuf {
+    let file = std::env::temp_dir().join(format!("porf-reductions-{}-{name}.c", std::process::id()));
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+fn verify(file: &PathBuf, flags: &[&str], arguments: &[&str]) -> serde_json::Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_porf"))
+        .args(["verify", "--format", "json"])
+        .args(arguments)
+        .arg(file)
+        .arg("--")
+        .args(flags)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn counts(answer: &serde_json::Value) -> (u64, u64) {
+    assert_eq!(answer["verdict"], "safe", "{answer}");
+    (answer["executions"].as_u64().unwrap(), answer["blocked"].as_u64().unwrap())
+}
+
+#[test]
+fn threads_at_barriers_have_one_execution() {
+    let file = source("barrier", BARRIER);
+    for model in ["rc11", "sc", "tso", "pso", "ra"] {
+        for (threads, rounds) in [("2", "1"), ("4", "1"), ("4", "2"), ("5", "1")] {
+            let flags =
+                [&format!("-DN={threads}"), &format!("-DROUNDS={rounds}"), &format!("-DCOUNT={threads}")];
+            let flags = flags.map(String::as_str);
+            for jobs in ["1", "2"] {
+                let answer = verify(&file, &flags, &["--model", model, "--jobs", jobs]);
+                assert_eq!(counts(&answer), (1, 0), "{model}, {threads} threads, {rounds} rounds");
+            }
+        }
+    }
+    let all = verify(&file, &["-DN=2", "-DROUNDS=1", "-DCOUNT=2"], &["--no-reduce", "barriers"]);
+    assert!(counts(&all).0 > 1);
+    let bug = verify(&file, &["-DN=3", "-DROUNDS=2", "-DCOUNT=3", "-DBUG"], &[]);
+    assert_eq!(bug["verdict"], "violated", "{bug}");
+    // One thread too few: all wait.
+    let few = verify(&file, &["-DN=2", "-DROUNDS=1", "-DCOUNT=3"], &[]);
+    assert_eq!(few["violation"]["kind"], "deadlock", "{few}");
+    // One too many: two of three go on, and who they are is a choice.
+    for arguments in [&[][..], &["--no-reduce", "barriers"]] {
+        let many = verify(&file, &["-DN=3", "-DROUNDS=1", "-DCOUNT=2"], arguments);
+        assert_eq!(many["verdict"], "violated", "{many}");
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn interchangeable_threads_have_one_order() {
+    let file = source("ainc", AINC);
+    for model in ["rc11", "sc", "tso", "pso", "ra"] {
+        let answer = verify(&file, &["-DN=8"], &["--model", model]);
+        assert_eq!(counts(&answer), (1, 0), "{model}");
+        assert_eq!(answer["reduced"]["symmetry"], 40_319, "{model}");
+        let answer = verify(&file, &["-DN=4"], &["--model", model, "--no-reduce", "symmetry"]);
+        assert_eq!(counts(&answer), (24, 0), "{model}");
+        let bug = verify(&file, &["-DN=3", "-DBUG"], &["--model", model]);
+        assert_eq!(bug["violation"]["kind"], "assertion", "{bug}");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
+    let output = command.arg("verify").arg(&file).args(["--", "-DN=8"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("1 of about 40320 executions, up to symmetry"), "{text}");
+    std::fs::remove_file(file).unwrap();
+}

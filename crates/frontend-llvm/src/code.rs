@@ -1,0 +1,100 @@
+//! Code in LLVM's hands, from which programs are made: one for each function to begin with.
+//!
+//! First all files are read and linked ([`Code::read`]), then what the wanted functions do not need is
+//! removed and the rest is prepared ([`Code::prepare`]), then each becomes a program of its own
+//! ([`Code::program`]).
+
+use crate::llvm::Module;
+use crate::tests::{self, Test};
+use crate::{Error, Options, compile, library, promote, runtime, rust, translate};
+use porf_ir::Program;
+use porf_verdict::Diagnostic;
+use std::path::{Path, PathBuf};
+
+/// All files of a program, linked.
+pub struct Code {
+    module: Module,
+    name: String,
+    options: Options,
+}
+
+impl Code {
+    /// Compiles and links files.
+    pub fn read(files: &[PathBuf], options: &Options) -> Result<Code, Error> {
+        let mut inputs = files.iter();
+        let first = inputs.next().ok_or_else(|| Error::NoEntry(options.entry.clone()))?;
+        let name = first.display().to_string();
+        if options.is_rust || files.iter().any(|file| rust::is_source(file)) {
+            rust::use_its_llvm()?;
+        }
+        let mut module = Module::parse(&name, &compiled(first, options)?)?;
+        for file in inputs {
+            module.link(&file.display().to_string(), &compiled(file, options)?)?;
+        }
+        for part in runtime::needed(&module) {
+            module.link(part.name, &part.compile(options)?)?;
+        }
+        module.verify(&name)?;
+        let layout = module.data_layout();
+        let (big, narrow) = (layout.starts_with('E'), layout.contains("-p:32:") || layout.contains("-p:16:"));
+        if big || narrow {
+            let what = if big { "that is big-endian" } else { "with addresses of less than 64 bits" };
+            let target = module.target();
+            let refusal = Diagnostic::about(&name, format!("a target {what} ({target}) is not supported"));
+            return Err(Error::Unsupported(refusal.help("compile for a little-endian one with 64 bits")));
+        }
+        Ok(Code { module, name, options: options.clone() })
+    }
+
+    /// The function that stands for an entry: the user's own `main` rather than what calls it.
+    pub fn main(&self, entry: &str) -> String {
+        rust::entry(&self.module, entry)
+    }
+
+    /// The tests of a Rust crate that was compiled with `--test`.
+    pub fn tests(&self) -> Result<Vec<Test>, Error> {
+        tests::of(&self.module)
+    }
+
+    /// Keeps what these functions need, and makes it ready for translation.
+    pub fn prepare(&mut self, entries: &[String]) -> Result<(), Error> {
+        let module = &mut self.module;
+        for entry in entries {
+            if module.function(entry).is_none_or(|entry| entry.is_declaration()) {
+                return Err(Error::NoEntry(entry.clone()));
+            }
+            module.export(entry);
+        }
+        let kept: Vec<String> = entries.iter().map(|entry| format!("preserve-gv={entry}")).collect();
+        module.run_passes(&format!("internalize<{}>,globaldce", kept.join(";")))?;
+        // Rust's own rules see to it that variables are used in their scope, and after they are set.
+        if !module.is_rust() {
+            let kept = promote::kept(module);
+            module.keep_in_memory(library::KEEPER, &kept);
+        }
+        module.run_passes("function(sroa)")
+    }
+
+    /// The program that begins with a function.
+    pub fn program(&self, entry: &str) -> Result<Program, Error> {
+        let program = translate::program(&self.module, &self.name, entry, &self.options)?;
+        porf_ir::validate(&program)
+            .map_err(|malformed| Error::Unsupported(Diagnostic::about(&self.name, malformed.0)))?;
+        Ok(program)
+    }
+}
+
+/// The bitcode of a file. LLVM may end the process where it reads coroutines that another version wrote, and
+/// they are whole only after passes that we do not run: they are refused before. Rust has none.
+fn compiled(file: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+    const COROUTINE: &[u8] = b"llvm.coro.begin";
+    if rust::is_source(file) {
+        return rust::compile(file, options);
+    }
+    let bytes = compile(file, options)?;
+    if !options.is_rust && bytes.windows(COROUTINE.len()).any(|window| window == COROUTINE) {
+        let file = file.display().to_string();
+        return Err(Error::Unsupported(Diagnostic::about(file, "coroutines are not supported")));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,34 @@
+//! Every finding as a result of a SARIF log, with the places of the other threads.
+
+use super::{Frame, Summary};
+use crate::sarif::{Log, place};
+use porf_verdict::SourceLocation;
+use serde_json::Value;
+
+impl Summary {
+    /// A SARIF 2.1.0 log with one run.
+    pub fn sarif(&self) -> Value {
+        let mut log = Log::default();
+        for finding in &self.findings {
+            let message = format!(
+                "{} (in {} of {} sampled executions, first with seed {})",
+                finding.violation().message,
+                finding.count,
+                self.executions,
+                finding.seed
+            );
+            let result = log.error(finding.kind.word(), &message, finding.location().as_ref());
+            let others =
+                finding.stacks.iter().skip(1).filter_map(|(title, frames)| {
+                    Some(place(&frames.iter().find_map(location)?, Some(title)))
+                });
+            result["relatedLocations"] = others.collect();
+        }
+        log.finish()
+    }
+}
+
+fn location(frame: &Frame) -> Option<SourceLocation> {
+    let file = frame.file.clone()?;
+    Some(SourceLocation { file, line: frame.line, column: frame.column })
+}
