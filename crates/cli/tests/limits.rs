@@ -2,7 +2,6 @@
 //!
 //! The programs are in `limits.toml`: what they are given, and what porf says to them.
 
-#[allow(dead_code)]
 mod support;
 
 use serde::Deserialize;
