@@ -41,7 +41,7 @@ fn programs_give_what_is_expected() {
                         wrong.push(format!("{what}: {found}, not {wanted}"));
                     }
                     // Reductions change no verdict, and never add an execution.
-                    if REDUCED.contains(&(model, schedule, jobs)) {
+                    if REDUCED.contains(&(*model, *schedule, *jobs)) {
                         let fewer = verify(&bitcode, model, schedule, jobs, "");
                         let (most, count) = (wanted.parse::<u64>(), fewer.parse::<u64>());
                         let fits = match (&most, &count) {
