@@ -15,6 +15,7 @@
 #define SIZE 2
 #endif
 #define LOW 0xffffu
+#define move(from, to) atomic_compare_exchange_strong_explicit(&positions, from, to, acq_rel, acq)
 static atomic_uint positions; /* read << 16 | written */
 static atomic_uint read_done, written;
 static atomic_int array[SIZE];
@@ -24,7 +25,7 @@ static atomic_int *read_begin(void) {
         out = both >> 16 & LOW;
         in = both & LOW;
         if (in == out) return NULL;
-        if (cas(&positions, &both, both + (1u << 16), acq_rel)) break;
+        if (move(&both, both + (1u << 16))) break;
     }
     while ((load(&written, acq) & LOW) != in) {}
     return &array[out % SIZE];
@@ -36,7 +37,7 @@ static atomic_int *write_begin(void) {
         out = both >> 16 & LOW;
         in = both & LOW;
         if (in == ((out + SIZE) & LOW)) return NULL;
-        if (cas(&positions, &both, out << 16 | ((in + 1) & LOW), acq_rel)) break;
+        if (move(&both, out << 16 | ((in + 1) & LOW))) break;
     }
     while ((load(&read_done, acq) & LOW) != out) {}
     return &array[in % SIZE];

@@ -29,7 +29,8 @@ impl ThreadState {
                 .all(|frame| live.during_call(frame.function, frame.pc).all(|reg| same(frame.base, reg)))
             && match (&self.memory, &other.memory) {
                 (Some(own), Some(others)) => own.is_like(others),
-                (own, others) => own.is_none() && others.is_none(),
+                (None, None) => true,
+                (Some(memory), None) | (None, Some(memory)) => memory.is_empty(),
             }
     }
 

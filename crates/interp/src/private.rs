@@ -93,6 +93,11 @@ impl Private {
         }
     }
 
+    /// Whether there is nothing in it, and no lock is held.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty() && self.held.is_empty()
+    }
+
     /// Whether two threads find the same in their memory.
     pub fn is_like(&self, other: &Private) -> bool {
         self.held == other.held

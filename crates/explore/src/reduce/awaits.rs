@@ -9,8 +9,8 @@
 //! 2023, who give a blocked read its new source in place. A read that came last needs none of that. Deviations:
 //! what is blocked by an assumption about several reads, or after a write, still is.
 //!
-//! A read may have to wait if, in the code, an assumption, the head of a loop or a block can follow it with no
-//! access between them; or if it is that of a lock. Cost: one look at the code for each read.
+//! A read may have to wait if it is that of a lock, if an assumption or a block can follow it with no access
+//! between them, or if it is all that a loop does. Cost: one look at the code for each read.
 
 use super::{Reduction, Reductions};
 use crate::facts::Tracking;
@@ -47,41 +47,52 @@ impl History<'_> {
 /// For each instruction whether a thread that makes its read may have to wait.
 fn waits(function: &Function) -> Box<[bool]> {
     let code = &function.code;
-    // Whether the thread may have to wait before its next access, from before an instruction on.
-    let mut before = vec![false; code.len()];
-    let next = |before: &[bool], at: usize| {
-        let on = before.get(at + 1).copied().unwrap_or(false);
-        on || code[at].targets().any(|target| before[target as usize])
-    };
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for at in (0..code.len()).rev() {
-            let waits = match &code[at] {
-                Instr::Assume { .. } | Instr::LoopHead { .. } | Instr::Block { .. } => true,
-                Instr::Jump { target } => before[*target as usize],
-                Instr::Branch { then, otherwise, .. } => {
-                    before[*then as usize] || before[*otherwise as usize]
+    let waits = |at: usize| match &code[at] {
+        Instr::Lock { .. } => true,
+        Instr::Load { .. } | Instr::Rmw { .. } | Instr::Cas { .. } => {
+            next(code, at + 1).into_iter().any(|stop| match code[stop] {
+                Instr::Assume { .. } | Instr::Block { .. } => true,
+                // A loop that does nothing else.
+                Instr::LoopHead { .. } => {
+                    let again = next(code, stop + 1);
+                    !again.is_empty() && again.into_iter().all(|other| other == at)
                 }
-                Instr::Switch { .. } => code[at].targets().any(|target| before[target as usize]),
-                Instr::Move { .. }
-                | Instr::Bin { .. }
-                | Instr::Cmp { .. }
-                | Instr::SignExtend { .. }
-                | Instr::Select { .. }
-                | Instr::Math { .. }
-                | Instr::Wide { .. }
-                | Instr::Assert { .. }
-                | Instr::IfBegin { .. }
-                | Instr::IfEnd { .. }
-                | Instr::CtrlMark { .. }
-                | Instr::CtrlRestore { .. }
-                | Instr::Fence { .. } => next(&before, at),
                 _ => false,
-            };
-            changed |= waits != before[at];
-            before[at] = waits;
+            })
+        }
+        _ => false,
+    };
+    (0..code.len()).map(waits).collect()
+}
+
+/// The instructions that a thread may come to next, from one on, that are more than a computation.
+fn next(code: &[Instr], from: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut seen = vec![false; code.len()];
+    let mut work = vec![from];
+    while let Some(at) = work.pop() {
+        if at >= code.len() || std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        match &code[at] {
+            Instr::Jump { .. } | Instr::Branch { .. } | Instr::Switch { .. } => {
+                work.extend(code[at].targets().map(|target| target as usize));
+            }
+            Instr::Move { .. }
+            | Instr::Bin { .. }
+            | Instr::Cmp { .. }
+            | Instr::SignExtend { .. }
+            | Instr::Select { .. }
+            | Instr::Math { .. }
+            | Instr::Wide { .. }
+            | Instr::Assert { .. }
+            | Instr::IfBegin { .. }
+            | Instr::IfEnd { .. }
+            | Instr::CtrlMark { .. }
+            | Instr::CtrlRestore { .. }
+            | Instr::Fence { .. } => work.push(at + 1),
+            _ => found.push(at),
         }
     }
-    (0..code.len()).map(|at| matches!(code[at], Instr::Lock { .. }) || next(&before, at)).collect()
+    found
 }
