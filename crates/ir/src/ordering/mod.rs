@@ -79,6 +79,17 @@ impl MemoryOrder {
         }
     }
 
+    /// As Rust names it: `Ordering::Release`.
+    pub fn rust_name(self) -> &'static str {
+        match self {
+            MemoryOrder::Relaxed => "Ordering::Relaxed",
+            MemoryOrder::Acquire => "Ordering::Acquire",
+            MemoryOrder::Release => "Ordering::Release",
+            MemoryOrder::AcqRel => "Ordering::AcqRel",
+            MemoryOrder::SeqCst => "Ordering::SeqCst",
+        }
+    }
+
     /// Whether it orders no more than another one, and is not that one.
     pub fn is_weaker_than(self, other: MemoryOrder) -> bool {
         use MemoryOrder::*;

@@ -117,18 +117,27 @@ impl Suggestion {
     pub fn changes(&self) -> Vec<Change> {
         self.place.set(self.order).collect()
     }
+
+    /// The ordering that the place gets, as its language names it.
+    pub fn order_name(&self) -> &'static str {
+        match self.place.location.file.ends_with(".rs") {
+            true => self.order.rust_name(),
+            false => self.order.name(),
+        }
+    }
 }
 
 impl fmt::Display for Suggestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Suggestion { place: Place { location, operation, gap, .. }, order } = self;
+        let name = self.order_name();
         match (gap, operation, order) {
             (Some((side, beside)), ..) => {
                 let side = if *side == Side::Before { "before" } else { "after" };
-                write!(f, "a fence, {order}, {side} the {} at {location}", beside.word())
+                write!(f, "a fence, {name}, {side} the {} at {location}", beside.word())
             }
             (None, Operation::Fence, MemoryOrder::Relaxed) => write!(f, "no fence at {location}"),
-            _ => write!(f, "{order} for the {} at {location}", operation.word()),
+            _ => write!(f, "{name} for the {} at {location}", operation.word()),
         }
     }
 }

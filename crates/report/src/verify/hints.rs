@@ -11,7 +11,7 @@ pub(super) fn help(answer: &Answer) -> Option<String> {
     let model = answer.model;
     Some(match answer.repair.as_ref()? {
         Repair::Other => "the orderings are not the cause: something goes wrong even if every atomic \
-                          access and fence is memory_order_seq_cst"
+                          access and fence is sequentially consistent"
             .to_string(),
         Repair::Orderings(sets) if sets.iter().all(|set| set.len() == 1) => {
             let alone: Vec<&Suggestion> = sets.iter().flatten().collect();
