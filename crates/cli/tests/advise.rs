@@ -57,8 +57,9 @@ fn a_violation_comes_with_the_line_to_change() {
     let message = root().join("examples/message.c").display().to_string();
     let output = porf(&["verify", &message]);
     assert_eq!(output.status.code(), Some(1));
-    let hint = format!("help: memory_order_release for the store at {message}:12:5 makes the program safe");
-    assert!(stdout(&output).replace("\n        ", " ").contains(&hint), "{}", stdout(&output));
+    let hint = "help: memory_order_release for the store at";
+    let text = stdout(&output);
+    assert!(text.contains(hint) && text.contains("message.c:12:5 makes the program safe"), "{text}");
     let repair = &json(&porf(&["verify", "--format", "json", &message]))["repair"];
     assert_eq!(repair[0][0]["to"], "memory_order_release", "{repair}");
     let without = json(&porf(&["verify", "--no-hints", "--format", "json", &message]));

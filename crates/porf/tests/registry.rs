@@ -21,7 +21,9 @@ fn tests(folder: &str) -> Vec<(String, String)> {
 #[test]
 fn the_explorer_takes_the_equivalences_of_the_registry_and_no_others() {
     for model in Model::all() {
-        let (name, text) = tests(if model == Model::Lkmm { "lkmm" } else { "c11" }).remove(0);
+        // Conditions about final memory need co.
+        let tests = tests(if model == Model::Lkmm { "lkmm" } else { "c11" });
+        let (name, text) = tests.into_iter().find(|(name, _)| name.contains("/MP")).unwrap();
         let input = Input::litmus(&name, &text).unwrap();
         for equivalence in [Equivalence::Mo, Equivalence::Rf] {
             let answer = verify(&input, &Request { equivalence, ..Request::new(model) });

@@ -122,7 +122,7 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
             let message = "the condition is about final contents of memory, which wrc11 does not order";
             return Err(Error::Unsupported(message.to_string()));
         }
-        if equivalence == Equivalence::Rf {
+        if equivalence == Equivalence::Rf && request.model.entry().has(equivalence) {
             let message = "the condition is about final contents of memory: searching up to mo instead";
             warnings.push(message.to_string());
             equivalence = Equivalence::Mo;
