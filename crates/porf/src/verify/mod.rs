@@ -113,6 +113,9 @@ impl Request<'_> {
 /// Explores every execution of a program under a model, and says whether one of them goes wrong.
 pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let program = compiled(input, request.model)?;
+    // A condition tells threads apart and looks at registers that no code looks at any more.
+    let reductions = if input.question.is_some() { Reductions::NONE } else { request.reductions };
+    let request = &Request { reductions, ..*request };
     let watch = Watch::start(request.budget, request.interrupt);
     let mut findings = Findings::new(input.question.as_ref(), request, watch, unwinds(&program));
     let mut equivalence = request.equivalence;
