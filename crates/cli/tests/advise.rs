@@ -134,6 +134,32 @@ int main() {
     assert!(diff.contains("+    if (flag.load(std::memory_order_acquire)) assert(message == 42);"), "{diff}");
 }
 
+/// So it is in Rust, where orderings have other names.
+#[test]
+fn orderings_of_rust_are_patched() {
+    let wrong = file(
+        "message.rs",
+        "use std::sync::atomic::{AtomicUsize, Ordering};
+static MESSAGE: AtomicUsize = AtomicUsize::new(0);
+static FLAG: AtomicUsize = AtomicUsize::new(0);
+fn main() {
+    let sender = std::thread::spawn(|| {
+        MESSAGE.store(42, Ordering::Relaxed);
+        FLAG.store(1, Ordering::Relaxed);
+    });
+    if FLAG.load(Ordering::Acquire) == 1 {
+        assert_eq!(MESSAGE.load(Ordering::Relaxed), 42);
+    }
+    sender.join().unwrap();
+}
+",
+    );
+    let output = porf(&["advise", "--patch", &wrong]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let diff = stdout(&output);
+    assert!(diff.contains("+        FLAG.store(1, Ordering::Release);"), "{diff}");
+}
+
 #[test]
 fn a_litmus_test_gets_no_advice() {
     let test = root().join("corpus/litmus/c11/SB+rlx+rlx.litmus").display().to_string();

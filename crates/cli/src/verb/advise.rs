@@ -15,7 +15,7 @@ Examples:
   porf advise --model armv8,rc11 queue.c -- -DTHREADS=2
   porf advise --patch lock.c | patch -p0")]
 pub struct Args {
-    /// Source files (.c .cpp) or LLVM bitcode (.bc .ll), linked into one program, or one program in Porf's
+    /// Source files (.c .cpp .rs) or LLVM bitcode (.bc .ll), linked into one program, or one program in Porf's
     /// own text form (.porf)
     #[arg(required = true)]
     files: Vec<PathBuf>,

@@ -3,7 +3,7 @@
 //! The compiler says where a call begins. What stands there is read as a call with arguments: an ordering
 //! among them is replaced; a call without one gets one (`atomic_store(…)` becomes
 //! `atomic_store_explicit(…, memory_order_release)`). Operators (`x++`), macros with other names and
-//! whatever else does not look like that stay as they are, and are listed.
+//! whatever else does not look like that stay as they are, and are listed. So do new fences in Rust.
 
 use porf::{Side, Suggestion};
 use porf_ir::{MemoryOrder, Operation};
@@ -56,7 +56,8 @@ fn edit(text: &str, suggestion: &Suggestion) -> Option<Vec<(Range<usize>, String
     let location = &suggestion.place.location;
     let start = Lines::new(text).offset(location.line, location.column)?;
     if let Some((side, _)) = suggestion.place.gap {
-        return fence(text, start, side, suggestion.order);
+        // A fence of Rust needs a path that the file may not have in scope.
+        return if is_rust(suggestion) { None } else { fence(text, start, side, suggestion.order) };
     }
     let call = Call::at(text, start)?;
     if (suggestion.place.operation, suggestion.order) == (Operation::Fence, MemoryOrder::Relaxed) {
@@ -64,9 +65,18 @@ fn edit(text: &str, suggestion: &Suggestion) -> Option<Vec<(Range<usize>, String
         let between = &text[call.close + 1..end];
         return between.trim().is_empty().then(|| vec![(call.name.start..end + 1, String::new())]);
     }
-    let new = suggestion.order.name().trim_start_matches("memory_order_");
     let failure = suggestion.place.operation == Operation::Failure;
-    let orders = orders(text, call.open + 1..call.close);
+    let within = call.open + 1..call.close;
+    if is_rust(suggestion) {
+        // Rust has no call without an ordering.
+        let order = rust_orders(text, within).into_iter().nth(usize::from(failure))?;
+        return Some(vec![(
+            order,
+            suggestion.order.rust_name().trim_start_matches("Ordering::").to_string(),
+        )]);
+    }
+    let new = suggestion.order.name().trim_start_matches("memory_order_");
+    let orders = orders(text, within);
     if let Some(order) = orders.get(usize::from(failure)) {
         return Some(vec![(order.clone(), new.to_string())]);
     }
@@ -88,6 +98,24 @@ fn edit(text: &str, suggestion: &Suggestion) -> Option<Vec<(Range<usize>, String
         }
         false => None,
     }
+}
+
+fn is_rust(suggestion: &Suggestion) -> bool {
+    suggestion.place.location.file.ends_with(".rs")
+}
+
+/// The orderings among the arguments of a call in Rust, with or without `Ordering::` before them.
+fn rust_orders(text: &str, within: Range<usize>) -> Vec<Range<usize>> {
+    const NAMES: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+    let arguments = &text[within.clone()];
+    arguments
+        .split(|c: char| !is_word(c))
+        .filter(|word| NAMES.contains(word))
+        .map(|word| {
+            let start = within.start + (word.as_ptr() as usize - arguments.as_ptr() as usize);
+            start..start + word.len()
+        })
+        .collect()
 }
 
 /// A new fence beside the statement around a place, if that is a simple one: what stands in a condition, a
@@ -189,6 +217,14 @@ mod tests {
         let after = edited(text, fence(text, at("load(x)"), Side::After, MemoryOrder::SeqCst));
         assert_eq!(after, Some(text.replace("    if", &format!("{line}    if"))));
         assert_eq!(fence(text, at("load(y)"), Side::Before, MemoryOrder::SeqCst), None);
+    }
+
+    #[test]
+    fn orderings_of_rust_are_found_among_arguments() {
+        let text = "x.compare_exchange(Released, 1, Ordering::AcqRel, Relaxed)";
+        let found: Vec<&str> =
+            rust_orders(text, 19..text.len() - 1).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, ["AcqRel", "Relaxed"]);
     }
 
     #[test]
