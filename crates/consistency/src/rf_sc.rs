@@ -13,12 +13,11 @@
 //! Limits: the search gives up past a budget, and with it the exploration.
 
 use crate::hb::HappensBefore;
-use crate::labels::{has_first_value, no_access, place, silent};
+use crate::labels::{canonical_without_order, is_there, place};
 use crate::mo::coherence_floor;
 use crate::mo_search::MoSearch;
 use crate::psc::Psc;
 use crate::{Choice, MemoryModel};
-use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 use std::marker::PhantomData;
 
@@ -97,14 +96,9 @@ impl<H: HappensBefore> MemoryModel for RfSc<H> {
 
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
-        match event.label {
-            Label::Read { .. } => {}
-            Label::Write { .. } => return true,
-            no_access!() => return has_first_value(event),
-        }
-        let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
-        if event.rf != Ev::INIT && !there(event.rf) {
-            return false;
+        let there = |b: Ev| is_there(graph, a, w, b);
+        if let Some(known) = canonical_without_order(graph, a, w) {
+            return known;
         }
         if !self.search.order.build::<H>(graph, event.loc, there) {
             return false;

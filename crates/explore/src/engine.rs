@@ -23,7 +23,7 @@ use crate::seed::Sown;
 use crate::split::is_split;
 use crate::symmetry::{Symmetry, Twins};
 use crate::visit::{Execution, Visit, Visitor};
-use porf_consistency::{Architecture, HappensBefore, MemoryModel, races};
+use porf_consistency::{Architecture, HappensBefore, MemoryModel, may_race, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
 use porf_interp::{FaultKind, Interpreter};
@@ -531,7 +531,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
             }
         }
-        if M::Hb::RACES {
+        if M::Hb::RACES && may_race(graph, event) {
             for other in races::<M::Hb>(graph, event) {
                 visitor.visit(Visit::Race(&self.execution(false), other, event))?;
             }
