@@ -89,7 +89,7 @@ mod verify;
 pub use advise::{Advice, Advised, Place, Repair, Side, Suggestion, advise, repair};
 pub use answer::{Answer, Found, Related, Seconds, Shown, source};
 pub use error::Error;
-pub use input::{Code, Input, LoadOptions, Origin, ShouldPanic, Test, Volatile};
+pub use input::{Code, Domain, Input, LoadOptions, Origin, ShouldPanic, Test, Volatile};
 pub use litmus::{Axioms, Engine, TestAnswer, TestDifference, TestWitness, difference, litmus, parse_litmus};
 pub use porf_explore::{Reduced, Reduction, Reductions, Schedule};
 pub use porf_model::{Equivalence, Model};

@@ -124,7 +124,8 @@ impl Trace {
                 }
                 let rf = (entry.label.is_read() && entry.rf.is_some()).then(|| graph.event(entry.rf).id);
                 let stack = stack(program, &state.stack(program));
-                let (location, value) = Default::default();
+                let (location, value) =
+                    (String::new(), interpreter.input(&state, answer).unwrap_or_default());
                 let label = entry.label;
                 found.push((event, TraceEvent { id: entry.id, label, location, value, rf, answer, stack }));
                 interpreter.deliver(&mut state, answer);
@@ -191,6 +192,7 @@ impl TraceEvent {
             Label::Join { child } => format!("join {child}"),
             Label::Alloc { size, .. } => format!("allocate {size} bytes: {name}"),
             Label::Free { .. } => format!("free {name}"),
+            Label::Choice { .. } if !self.value.is_empty() => format!("input {}", self.value),
             Label::Choice { chosen, .. } => format!("choose {chosen}"),
             other => other.to_string(),
         }

@@ -6,8 +6,8 @@ use crate::guard::Guard;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
 use porf::{
-    Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction, Reductions,
-    Request, Schedule, Volatile,
+    Answer, Budget, Checkpoint, Domain, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction,
+    Reductions, Request, Schedule, Volatile,
 };
 use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
@@ -83,6 +83,9 @@ pub struct Args {
     /// What volatile accesses are: ordinary ones that may race, as in the standards, or atomics
     #[arg(long, value_enum, default_value_t = VolatileName::Plain)]
     volatile: VolatileName,
+    /// Values of input to try: LO..HI or A,B,C (default: those that the program tells apart)
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    nondet: Option<Domain>,
     /// The function that the first thread runs
     #[arg(long, default_value = "main")]
     entry: String,
@@ -217,6 +220,7 @@ fn load(args: &Args) -> Result<Input, Error> {
         clang: args.clang.clone(),
         entry: args.entry.clone(),
         spurious: args.spurious,
+        inputs: args.nondet.clone(),
         overflow: args.overflow,
         volatile: match args.volatile {
             VolatileName::Plain => Volatile::Plain,
@@ -254,21 +258,13 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
 }
 
 /// What `porf verify` can look for.
-const KINDS: [ViolationKind; 9] = [
-    ViolationKind::Assertion,
-    ViolationKind::Race,
-    ViolationKind::Memory,
-    ViolationKind::Deadlock,
-    ViolationKind::Liveness,
-    ViolationKind::Lock,
-    ViolationKind::Trap,
-    ViolationKind::Panic,
-    ViolationKind::Leak,
-];
+fn kinds() -> impl Iterator<Item = ViolationKind> {
+    ViolationKind::ALL.into_iter().filter(|kind| *kind != ViolationKind::Unsafe)
+}
 
 fn kind(word: &str) -> Result<ViolationKind, String> {
-    let known = KINDS.into_iter().find(|kind| kind.word() == word);
-    known.ok_or_else(|| format!("one of {}", KINDS.map(ViolationKind::word).join(", ")))
+    let words = || kinds().map(ViolationKind::word).collect::<Vec<_>>().join(", ");
+    kinds().find(|kind| kind.word() == word).ok_or_else(|| format!("one of {}", words()))
 }
 
 /// What `--no-reduce` names.

@@ -172,9 +172,9 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
                 assumptions: seen.assumptions.list(),
             })
         }
-        (None, None) => Verdict::Safe(match request.unroll {
-            Some(unroll) if seen.loops.any => Coverage::Bounded { unroll, loops: seen.loops.list() },
-            _ => Coverage::Exhaustive,
+        (None, None) => Verdict::Safe(match (request.unroll.filter(|_| seen.loops.any), input.tried()) {
+            (None, inputs) if inputs.is_empty() => Coverage::Exhaustive,
+            (unroll, inputs) => Coverage::Bounded { unroll, loops: seen.loops.list(), inputs },
         }),
     };
     Ok(Answer {
