@@ -57,7 +57,10 @@ fn main() -> ExitCode {
     {
         return version();
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     match cli.verb {
         Verb::Verify(args) => verb::verify::run(&args, &cli.options),
         Verb::Advise(args) => verb::advise::run(&args, &cli.options),
@@ -71,6 +74,22 @@ fn main() -> ExitCode {
         Verb::Completions(args) => verb::completions::run(&args),
         Verb::Man(args) => verb::man::run(&args),
     }
+}
+
+/// Help, or what is wrong with the arguments. `--format json` is obeyed as well as it can be read.
+fn usage(error: &clap::Error) -> ExitCode {
+    let arguments: Vec<String> = std::env::args().take_while(|argument| argument != "--").collect();
+    let json = arguments.iter().any(|argument| argument == "--format=json")
+        || arguments.windows(2).any(|pair| pair == ["--format", "json"]);
+    if !error.use_stderr() || !json {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let message = text.split("\n\nUsage").next().unwrap_or(&text).trim_start_matches("error: ").trim();
+    let wrong = porf_verdict::Diagnostic::about("", message);
+    let command = arguments.get(1).map_or("", String::as_str);
+    println!("{}", porf_report::diagnostic::failure(command, None, &wrong));
+    ExitCode::from(2)
 }
 
 /// This version, and the libLLVM that reads programs.
