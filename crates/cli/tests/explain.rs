@@ -61,7 +61,8 @@ fn forbidden_by_the_axiom_that_is_made_for_it() {
 
 #[test]
 fn allowed_although_no_interleaving_does_it() {
-    for (test, model) in [("c11/SB+rlx+rlx", "rc11"), ("c11/MP+rlx+rlx", "rc11"), ("x86_64/SB+po+po", "tso")] {
+    for (test, model) in [("c11/SB+rlx+rlx", "rc11"), ("c11/MP+rlx+rlx", "rc11"), ("x86_64/SB+po+po", "tso")]
+    {
         let object = litmus(test, model);
         let explanation = &object["explanation"];
         assert_eq!(explanation["why"]["allowed"], true, "{test}");

@@ -60,11 +60,13 @@ fn every_failure_is_an_object() {
             None => (args.clone(), Vec::new()),
         };
         let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
-        let output = command.args(&options).args(["--format", "json"]).args(&rest).output().expect("porf runs");
+        let output =
+            command.args(&options).args(["--format", "json"]).args(&rest).output().expect("porf runs");
         let text = String::from_utf8_lossy(&output.stdout);
         let lines: Vec<&str> = text.lines().collect();
         let last = lines.last().unwrap_or_else(|| panic!("{args:?}: nothing on stdout"));
-        let object: Value = serde_json::from_str(last).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"));
+        let object: Value =
+            serde_json::from_str(last).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"));
         assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
         assert_eq!(object["schema"], 1, "{args:?}: {text}");
         assert_eq!(object["command"], verb, "{args:?}: {text}");
@@ -79,7 +81,8 @@ fn a_test_that_cannot_be_read_is_a_line() {
     std::fs::write(&file, "C wrong\n{}\nP0(int *x) { *x = ; }\nexists (x=1)\n").expect("writable");
     for more in [vec![], vec!["--against", "sc"]] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
-        let output = command.args(["litmus", "--format", "json"]).arg(&file).args(&more).output().expect("porf runs");
+        let output =
+            command.args(["litmus", "--format", "json"]).arg(&file).args(&more).output().expect("porf runs");
         let object: Value = serde_json::from_slice(&output.stdout).expect("an object");
         assert_eq!(output.status.code(), Some(2));
         assert_eq!(object["error"]["line"], 3, "{object}");

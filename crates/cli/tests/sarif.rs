@@ -41,8 +41,10 @@ fn an_unsafe_state_of_a_system() {
     // A flow for each process; together the steps are numbered.
     let flows = result["codeFlows"][0]["threadFlows"].as_array().expect("flows");
     assert_eq!(flows.len(), 2, "{flows:?}");
-    let steps: Vec<&Value> = flows.iter().flat_map(|flow| flow["locations"].as_array().expect("steps")).collect();
-    let mut order: Vec<u64> = steps.iter().map(|step| step["executionOrder"].as_u64().expect("a number")).collect();
+    let steps: Vec<&Value> =
+        flows.iter().flat_map(|flow| flow["locations"].as_array().expect("steps")).collect();
+    let mut order: Vec<u64> =
+        steps.iter().map(|step| step["executionOrder"].as_u64().expect("a number")).collect();
     order.sort();
     assert_eq!(order, (1..=steps.len() as u64).collect::<Vec<_>>());
     for step in steps {

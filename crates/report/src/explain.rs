@@ -54,21 +54,39 @@ pub(crate) fn cycle(steps: &[Step]) -> String {
 
 /// Down to po, rf, co and fr.
 fn flatten<'s>(step: &'s Step, flat: &mut Vec<&'s Step>) {
-    match step.parts.is_empty() || matches!(step.name.as_str(), "fr" | "fre" | "fri") {
+    match is_leaf(step) {
+        true if step.from == step.to => {}
         true => flat.push(step),
         false => step.parts.iter().for_each(|part| flatten(part, flat)),
     }
+}
+
+/// That fr is rf backwards and then co needs no saying.
+fn is_leaf(step: &Step) -> bool {
+    let name = step.name.strip_suffix(['e', 'i']).unwrap_or(&step.name);
+    step.parts.is_empty() || matches!(name, "fr" | "rf" | "co")
 }
 
 fn law(axiom: &Axiom) -> String {
     if axiom.text.is_empty() { String::new() } else { format!(" ({})", axiom.text) }
 }
 
-/// An edge, and below it what it is made of.
+/// An edge, and below it what it is made of. Names for the same edge share a line.
 fn describe(out: &mut String, step: &Step, depth: usize) {
-    let Step { from, to, name, parts } = step;
-    let _ = writeln!(out, "{:indent$}{from} → {to}  {name}", "", indent = 2 * depth);
-    parts.iter().for_each(|part| describe(out, part, depth + 1));
+    let Step { from, to, .. } = step;
+    // A path of no edges.
+    if from == to && step.parts.is_empty() {
+        return;
+    }
+    let (mut step, mut names) = (step, step.name.clone());
+    while let ([part], false) = (step.parts.as_slice(), is_leaf(step)) {
+        names = format!("{names} = {}", part.name);
+        step = part;
+    }
+    let _ = writeln!(out, "{:indent$}{from} → {to}  {names}", "", indent = 2 * depth);
+    if !is_leaf(step) {
+        step.parts.iter().for_each(|part| describe(out, part, depth + 1));
+    }
 }
 
 /// For programs.

@@ -181,7 +181,7 @@ pub fn difference_json(test: &str, model: &str, against: &str, difference: &Test
         object
     });
     json!({
-        "schema": 1,
+        "schema": 2,
         "command": "litmus",
         "test": test,
         "model": model,

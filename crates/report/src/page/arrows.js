@@ -10,7 +10,8 @@ function edgesOf(view, at, shown, cycle) {
   const add = (name, from, to, why) => {
     const a = at.get(from), b = at.get(to);
     if (a === undefined || b === undefined || a === b) return;
-    const key = name + from + to;
+    // Edges between the same two folds are one.
+    const key = name + " " + a + " " + b;
     if (seen.has(key)) return;
     seen.add(key);
     edges.push({ name, from, to, a, b, why });

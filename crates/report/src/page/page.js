@@ -49,6 +49,8 @@ function show(index) {
   $("scroll").scrollTop = 0;
   const marked = state.rows.findIndex(row => row.event && row.event.marked);
   if (marked >= 0) toRow(marked);
+  // The state after each step is what such a view is for.
+  if (!view.why.length && view.events.length && view.events[0].detail) pin(view.events[0].id, true);
   detail();
 }
 
@@ -64,7 +66,7 @@ function arrange() {
   $("matches").textContent = words.length ? String(state.matches.length) : "";
   state.edges = edgesOf(view, state.at, state.shown, cycleOf(view));
   const lanes = laneEdges(state.edges, state.rows);
-  state.layout = columnsOf(view, lanes, $("scroll").clientWidth);
+  state.layout = columnsOf(view, state.rows, lanes, $("scroll").clientWidth);
   for (const chip of document.querySelectorAll(".relation")) chip.classList.toggle("on", state.shown.has(chip.dataset.name));
   $("heads").style.width = $("rows").style.width = Math.max(state.layout.total, $("scroll").clientWidth) + "px";
   $("heads").innerHTML = view.threads.map((thread, at) => `<div style="left:${state.layout.columns[at].left}px;width:${state.layout.columns[at].width}px" title="${escapeText(thread.name)}"><span>${escapeText(thread.id)}</span>${escapeText(thread.name)}</div>`).join("");

@@ -57,14 +57,13 @@ function foldLoops(list, hidden) {
 }
 
 // Where the columns are: wide enough for their text, if there is room.
-function columnsOf(view, lanes, room) {
+function columnsOf(view, rows, lanes, room) {
   const measure = columnsOf.context || (columnsOf.context = document.createElement("canvas").getContext("2d"));
   measure.font = getComputedStyle(document.getElementById("rows")).font;
   const ids = room < 700 ? 50 : 72;
   const widths = view.threads.map(thread => measure.measureText(thread.id + " " + thread.name).width * 1.15 + 20);
-  const limit = Math.min(view.events.length, 4000);
-  for (let i = 0; i < limit; i++) {
-    const event = view.events[i];
+  for (const { event } of rows.slice(0, 4000)) {
+    if (!event) continue;
     const text = (event.line ? event.line + "  " : "") + event.text + (event.rf ? "  ← " + event.rf : "");
     widths[event.thread] = Math.max(widths[event.thread], measure.measureText(text).width + 36);
   }

@@ -3,8 +3,11 @@
 
 // po, rf, co, fr and whatever else has no parts: what can be drawn.
 function leaves(steps) {
-  return steps.flatMap(step => !step.parts || /^fr[ei]?$/.test(step.name) ? [step] : leaves(step.parts));
+  return steps.flatMap(step => (!isLeaf(step) ? leaves(step.parts) : step.from === step.to ? [] : [step]));
 }
+
+// That fr is rf backwards and then co needs no saying.
+function isLeaf(step) { return !step.parts || /^(fr|rf|co)[ei]?$/.test(step.name); }
 
 // The cycle that says most of a view.
 function cycleOf(view) {
@@ -33,7 +36,8 @@ function whyPane(view) {
 }
 
 function steps(list) {
-  return `<ul>${list.map(step => `<li><span data-from="${step.from}" data-to="${step.to}"><span class="rel">${escapeText(step.name)}</span> <code>${step.from} → ${step.to}</code></span>${step.parts ? steps(step.parts) : ""}</li>`).join("")}</ul>`;
+  // A path of no edges says nothing.
+  return `<ul>${list.filter(step => step.parts || step.from !== step.to).map(step => `<li><span data-from="${step.from}" data-to="${step.to}"><span class="rel">${escapeText(step.name)}</span> <code>${step.from} → ${step.to}</code></span>${isLeaf(step) ? "" : steps(step.parts)}</li>`).join("")}</ul>`;
 }
 
 // Names of events become links.

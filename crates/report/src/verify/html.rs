@@ -45,7 +45,7 @@ pub fn html(answer: &Answer, read: &dyn Fn(&str) -> Option<String>) -> String {
         help: hints::help(answer),
         facts: vec![
             ("model", answer.model.name().to_string()),
-            ("executions", text::executions(answer)),
+            ("visited", text::executions(answer)),
             ("blocked", answer.blocked.to_string()),
             ("events", answer.events.to_string()),
             ("front end", format!("{:.3} s", answer.seconds.frontend)),
