@@ -77,6 +77,9 @@ pub struct Args {
     /// Write the findings as SARIF
     #[arg(long, value_name = "FILE")]
     sarif: Option<std::path::PathBuf>,
+    /// Write the findings as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<std::path::PathBuf>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     program: Vec<OsString>,
@@ -127,8 +130,8 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     match sample(args, options) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("porf sample: {error}");
-            ExitCode::from(2)
+            let program = args.program[0].to_str();
+            options.fail("sample", program, &porf::Error::Input(error.to_string()))
         }
     }
 }
@@ -157,6 +160,9 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     }
     if let Some(path) = &args.sarif {
         std::fs::write(path, format!("{:#}\n", summary.sarif()))?;
+    }
+    if let Some(path) = &args.html {
+        std::fs::write(path, summary.html(&program, &super::verify::read))?;
     }
     Ok(summary.exit_code())
 }
@@ -274,6 +280,7 @@ impl Args {
             timeout: number("timeout")?,
             witness: None,
             sarif: None,
+            html: None,
             program,
         })
     }

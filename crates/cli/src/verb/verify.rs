@@ -3,7 +3,7 @@
 mod progress;
 
 use crate::guard::Guard;
-use crate::options::{Format, Options};
+use crate::options::{Format, Options, width};
 use clap::ValueEnum;
 use porf::{
     Answer, Budget, Checkpoint, Domain, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction,
@@ -24,6 +24,7 @@ Examples:
   porf verify queue.c
   porf verify stack.rs
   porf verify --model tso --unroll 3 lock.c -- -DTHREADS=3 -Iinclude
+  porf verify --explain --html bug.html queue.c
   porf verify --format json --witness bug.json a.c b.c
   porf replay bug.json")]
 pub struct Args {
@@ -36,7 +37,7 @@ pub struct Args {
     #[arg(long)]
     model: Option<Model>,
     /// Only count the executions that the model allows and this one forbids, and show one
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "html", "sarif"])]
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "sarif"])]
     against: Option<Model>,
     /// When two executions count as the same: they agree on rf and co (mo), or on rf (rf)
     #[arg(long, value_enum, default_value_t = EquivalenceName::Mo)]
@@ -71,6 +72,9 @@ pub struct Args {
     /// Do not look for orderings that repair a wrong program
     #[arg(long)]
     no_hints: bool,
+    /// Say why the model allows the execution that shows a violation, and which axiom forbids it once it is repaired
+    #[arg(long)]
+    explain: bool,
     /// Look for memory that is never freed too
     #[arg(long)]
     leaks: bool,
@@ -158,16 +162,13 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     crate::interrupt::watch();
     match answer(args, options) {
         Ok(code) => code,
-        Err(error) => {
-            eprint!("{}", options.error(&error));
-            ExitCode::from(2)
-        }
+        Err(error) => options.fail("verify", args.files[0].to_str(), &error),
     }
 }
 
 fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     let start = Instant::now();
-    let input = load(args)?;
+    let input = load(args, options)?;
     let frontend = start.elapsed();
     let bar = Bar::default();
     let request = request(args, &input, &bar);
@@ -182,12 +183,16 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     if let Some(against) = args.against {
         let difference = porf::against(&input, &request, against)?;
         let model = request.model;
+        if let Some(path) = &args.html {
+            let page = render::difference_html(&input.origin, model, against, &difference, &read);
+            write(path, &page)?;
+        }
         match options.format {
             Format::Json => {
                 println!("{}", render::difference_json(&input.origin, model, against, &difference))
             }
             Format::Text => {
-                print!("{}", render::difference_text(model, against, &difference, width()))
+                print!("{}", render::difference_text(model, against, &difference, options.paint(), width()))
             }
         }
         return Ok(ExitCode::from(match &difference.limit {
@@ -204,17 +209,28 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
         answer.repair = porf::repair(&input, &hints, &answer).unwrap_or(None);
     }
     answer.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    if args.explain {
+        answer.explain();
+    }
+    let text = match options.format {
+        Format::Json => String::new(),
+        Format::Text => render::text(&answer, options.paint(), width(), &read),
+    };
+    // Files and JSON say why, whether people asked or not.
+    if !args.explain && (options.format == Format::Json || args.html.is_some() || args.witness.is_some()) {
+        answer.explain();
+    }
     write_files(args, &answer)?;
     match options.format {
         Format::Json => println!("{}", render::json(&answer)),
-        Format::Text => print!("{}", render::text(&answer, options.colored(), width(), &read)),
+        Format::Text => print!("{text}"),
     }
     Ok(ExitCode::from(answer.verdict.exit_code()))
 }
 
-fn load(args: &Args) -> Result<Input, Error> {
+fn load(args: &Args, options: &Options) -> Result<Input, Error> {
     let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
-    let _guard = Guard::new(&names.join(", "));
+    let _guard = Guard::new("verify", &names.join(", "), options.format);
     let options = LoadOptions {
         flags: args.flags.clone(),
         clang: args.clang.clone(),
@@ -322,11 +338,11 @@ fn write_files(args: &Args, answer: &Answer) -> Result<(), Error> {
     if let Some(path) = &args.sarif {
         files.push((path.clone(), format!("{:#}\n", render::sarif(answer))));
     }
-    for (path, contents) in files {
-        std::fs::write(&path, contents)
-            .map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
-    }
-    Ok(())
+    files.iter().try_for_each(|(path, contents)| write(path, contents))
+}
+
+pub(super) fn write(path: &Path, contents: &str) -> Result<(), Error> {
+    std::fs::write(path, contents).map_err(|error| Error::Input(format!("{}: {error}", path.display())))
 }
 
 /// The file of a further violation: `bug.json`, `bug-2.json`, …
@@ -345,10 +361,4 @@ fn numbered(path: &Path, at: usize) -> PathBuf {
 
 pub(super) fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok()
-}
-
-/// Columns of the terminal.
-pub(super) fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.unwrap_or(if std::io::stdout().is_terminal() { 100 } else { 120 })
 }

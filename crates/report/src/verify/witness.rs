@@ -23,7 +23,7 @@ pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
         "inputs": inputs.as_ref().map(ToString::to_string),
         "model": answer.model.name(),
         "violation": violation_json(&found.violation),
-        "execution": trace(&shown.trace),
+        "execution": trace(&shown.trace, shown.why.as_ref()),
     }))
 }
 
@@ -38,6 +38,8 @@ pub struct Witness {
     pub model: Model,
     /// The events of the execution.
     pub events: Vec<Expected>,
+    /// The writes of each location in coherence order, if it says so.
+    pub co: Option<Vec<Vec<EventId>>>,
     /// The file itself, for what is only shown.
     pub json: Value,
 }
@@ -65,9 +67,18 @@ impl Witness {
                 id: event_id(id).ok_or_else(|| format!("no event {id}"))?,
                 label: event["label"].as_str().unwrap_or_default().to_string(),
                 answer: event["answer"].as_u64().unwrap_or(0),
+                rf: event["rf"].as_str().and_then(event_id),
             })
         });
+        let orders = json["execution"]["co"].as_array().map(|orders| {
+            let names = |order: &Value| -> Vec<EventId> {
+                let names = order.as_array().into_iter().flatten();
+                names.filter_map(|name| event_id(name.as_str()?)).collect()
+            };
+            orders.iter().map(names).collect()
+        });
         Ok(Witness {
+            co: orders,
             origin,
             cuts: serde_json::from_value(json["cuts"].clone()).unwrap_or_default(),
             model: json["model"].as_str().unwrap_or_default().parse()?,
@@ -79,6 +90,9 @@ impl Witness {
 
 /// `T1.3`.
 fn event_id(text: &str) -> Option<EventId> {
+    if text == "init" {
+        return Some(EventId::INIT);
+    }
     let (thread, index) = text.strip_prefix('T')?.split_once('.')?;
     Some(EventId { thread: ThreadId(thread.parse().ok()?), index: index.parse().ok()? })
 }
