@@ -67,6 +67,26 @@ impl From<TaskChoice> for Choice {
 }
 
 impl Task {
+    /// How many events its graph has.
+    pub(crate) fn size(&self) -> usize {
+        self.events.len()
+    }
+
+    /// How many untried choices it has.
+    pub(crate) fn choices(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// Whether one of its choices makes an older read take its value from the newest event.
+    pub(crate) fn is_revisit(&self, choice: usize) -> bool {
+        matches!(self.choices[choice], TaskChoice::Revisit(_))
+    }
+
+    /// The part that takes one of its choices.
+    pub(crate) fn only(&self, choice: usize) -> Task {
+        Task { choices: vec![self.choices[choice]], ..self.clone() }
+    }
+
     /// A graph that is to be extended.
     pub(crate) fn of(graph: &ExecutionGraph) -> Task {
         Task::with_choices(graph, graph.newest(), Ev::NONE, &[])

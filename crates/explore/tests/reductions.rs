@@ -94,7 +94,11 @@ fn show(
                 let access = execution.graph.event(event).label.access();
                 shown.wrong.insert(format!("race {:?}", access.map(|access| access.location)));
             }
-            _ => {}
+            Visit::Anew => {
+                shown = Shown::default();
+                visits = 0;
+            }
+            Visit::Memory(..) | Visit::Working(_) => {}
         }
         visits += if matches!(visit, Visit::Working(_)) { 700 } else { 1 };
         if visits > MOST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -176,6 +180,31 @@ fn polling(random: &mut Random, name: &str) -> String {
     format!("fn {name}() {{ r = 0; d = 0; {body} return r }}\n")
 }
 
+/// Functions that take two locks, by trying the second one, and give both back.
+fn backing_off(random: &mut Random, name: &str) -> String {
+    let (l, m) = random.pick(&[("l", "m"), ("m", "l")]);
+    let x = random.pick(&["x", "y"]);
+    let inside = match random.below(4) {
+        0 => format!("{x}.na = {x}.na + 1;"),
+        1 => format!("r = {x}.na;"),
+        2 => format!("r = {x}.rlx;"),
+        _ => format!("{x}.rlx = 1;"),
+    };
+    let body = match random.below(6) {
+        0..3 => format!(
+            "while t == 0 {{ lock {l}; t = trylock {m}; if t == 0 {{ unlock {l} }} }} {inside} unlock {m}; unlock {l}"
+        ),
+        // It looks at something else before it starts again.
+        3 => format!(
+            "while t == 0 {{ lock {l}; t = trylock {m}; if t == 0 {{ d = y.rlx; unlock {l} }} }} {inside} unlock {m}; unlock {l}"
+        ),
+        // These see that the lock was taken.
+        4 => format!("t = trylock {l}; if t != 0 {{ {inside} unlock {l} }} else {{ r = 7 }}"),
+        _ => format!("t = trylock {l}; while t == 0 {{ t = trylock {l} }} {inside} unlock {l}"),
+    };
+    format!("fn {name}() {{ r = 0; d = 0; t = 0; {body} return r }}\n")
+}
+
 fn straight(random: &mut Random) -> String {
     let x = random.pick(&["x", "y"]);
     match random.below(8) {
@@ -190,20 +219,22 @@ fn straight(random: &mut Random) -> String {
     }
 }
 
-/// 2 or 3 threads, of which some loop, or look under locks.
+/// 2 or 3 threads, of which some loop, or look under locks, or try them.
 fn text(seed: u64, polls: bool) -> String {
     let mut random = Random::new(seed);
     let mut text = format!("program random{seed}\nglobal x, y, l, m\n");
     let threads = random.pick(&[2, 2, 3]);
+    let tries = polls && random.below(2) == 0;
     let mut code = String::new();
     for thread in 0..threads {
         write!(code, "thread P{thread} {{ a = 0; b = 0; ").unwrap();
         for step in 0..1 + random.below(2) {
             if random.below(5) < 3 || (thread == 0 && step == 0) {
                 let name = format!("f{thread}{step}");
-                text.push_str(&match polls && random.below(2) == 0 {
-                    true => polling(&mut random, &name),
-                    false => looping(&mut random, &name),
+                text.push_str(&match (tries, polls && random.below(2) == 0) {
+                    (true, _) => backing_off(&mut random, &name),
+                    (false, true) => polling(&mut random, &name),
+                    (false, false) => looping(&mut random, &name),
                 });
                 write!(code, "b = {name}(); ").unwrap();
             } else if polls && random.below(2) == 0 {
