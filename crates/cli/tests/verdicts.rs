@@ -12,7 +12,8 @@
 //!
 //! With `PORF_FULL=1` all threaded programs are sampled, and power and armv7 are asked, too.
 
-use porf::{Budget, Input, LoadOptions, Request, Verdict};
+use porf::{Budget, Input, LoadOptions, Request};
+use porf_verdict::Verdict;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;

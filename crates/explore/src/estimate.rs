@@ -7,9 +7,11 @@
 //!
 //! The tree is that of [`Task`]s: the search of a task goes on to its first execution, and what it then has left to
 //! do are the children, one for each untried choice. So every node stands for one execution, and the number of
-//! nodes is what is asked for. All nodes of a level have the same weight. If there are more than fit, some are kept
-//! and the weight grows: of all, sorted by their size, every n-th one, from a random place on, so that small and large
-//! parts of the search are kept in their proportion. One such pass visits no execution twice.
+//! nodes is what is asked for. If a level has more nodes than fit, some are kept and their weights grow. Those that
+//! have much below them must not be missed: a node is kept with a probability in proportion to its weight and to
+//! what earlier passes have found below nodes of its level and size. The list is gone through in the order of sizes, in even
+//! steps from a random place on (systematic sampling; Madow 1949), so that every size is there in its proportion.
+//! One such pass visits no execution twice.
 //!
 //! Several passes give a mean, its error, and an interval. A pass that had to leave out nothing is no estimate: the
 //! number is exact. Cost: given in events.
@@ -35,14 +37,15 @@ pub struct Estimate {
     pub blocked: f64,
 }
 
-/// So many passes are made.
+/// So many passes are made, after some that only find out what is below nodes.
 const PASSES: usize = 12;
-/// The quantile of Student's t for their mean.
+const TRIALS: usize = 4;
+/// The quantile of Student's t for the mean of the passes.
 const T: f64 = 2.2;
 /// How many parts of the search a pass keeps at least.
 const NARROW: usize = 4;
 /// And at most.
-const WIDE: usize = 1 << 16;
+const WIDE: usize = 1 << 12;
 
 /// What one pass counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +55,17 @@ struct Pass {
     /// The complete executions that it saw: there are so many at least.
     seen: u64,
     is_exact: bool,
+}
+
+/// A part of the search: one choice of a task.
+struct Node {
+    /// Where it is among the nodes of the level before.
+    parent: usize,
+    task: Task,
+    size: usize,
+    weight: f64,
+    /// How many executions are in it, by what the pass has seen.
+    within: f64,
 }
 
 /// How an execution ended.
@@ -65,20 +79,21 @@ enum Leaf {
 pub(crate) fn estimate<M: MemoryModel>(engine: &mut Engine<'_, M>, budget: u64) -> Result<Estimate, Error> {
     // Nobody looks for cycles.
     engine.detector.found = true;
-    let mut sampler = Sampler { engine, random: 0x9e37_79b9_7f4a_7c15, events: 0 };
-    let first = sampler.pass(NARROW)?;
-    if first.is_exact {
-        return Ok(mean(&[first]));
-    }
-    let affordable = budget as f64 / (PASSES as u64 * sampler.events.max(1)) as f64;
-    let width = ((NARROW as f64 * affordable) as usize).clamp(NARROW, WIDE);
+    let mut sampler = Sampler { engine, random: 0x9e37_79b9_7f4a_7c15, events: 0, below: Vec::new() };
     let mut passes = Vec::new();
-    for _ in 0..PASSES {
+    let mut width = NARROW;
+    for at in 0..TRIALS + PASSES {
         let pass = sampler.pass(width)?;
         if pass.is_exact {
             return Ok(mean(&[pass]));
         }
-        passes.push(pass);
+        if at == 0 {
+            let affordable = budget as f64 / ((TRIALS + PASSES) as u64 * sampler.events.max(1)) as f64;
+            width = ((NARROW as f64 * affordable) as usize).clamp(NARROW, WIDE);
+        }
+        if at >= TRIALS {
+            passes.push(pass);
+        }
     }
     Ok(mean(&passes))
 }
@@ -101,48 +116,111 @@ struct Sampler<'e, 'p, M: MemoryModel> {
     random: u64,
     /// How many events were added so far.
     events: u64,
+    /// By the level and the size of nodes: how many of them there were, and how many executions in all of these.
+    below: Vec<Vec<(f64, f64)>>,
 }
 
 impl<M: MemoryModel> Sampler<'_, '_, M> {
     /// One way down the tree that keeps at most `width` nodes of each level.
     fn pass(&mut self, width: usize) -> Result<Pass, Error> {
         let mut pass = Pass { is_exact: true, ..Pass::default() };
-        let mut weight = 1.0;
-        let mut level = vec![None];
-        while !level.is_empty() {
-            let mut left = Vec::new();
-            for task in &level {
-                match self.first_execution(task.as_ref())? {
-                    Some(Leaf::Complete) => {
-                        pass.complete += weight;
-                        pass.seen += 1;
-                    }
-                    Some(Leaf::Blocked) => pass.blocked += weight,
-                    None => continue,
-                }
-                left.extend(self.engine.take_tasks());
-            }
-            let mut children: Vec<(usize, usize)> = left
-                .iter()
-                .enumerate()
-                .flat_map(|(at, task)| (0..task.choices()).map(move |choice| (at, choice)))
-                .collect();
+        let mut levels: Vec<Vec<Node>> = Vec::new();
+        let mut children = self.expand(None, 1.0, 0, &mut pass)?;
+        while !children.is_empty() {
             if children.len() > width {
-                children.sort_by_key(|&(at, choice)| (left[at].size(), left[at].is_revisit(choice)));
-                weight *= children.len() as f64 / width as f64;
-                children = self.every_nth(&children, width);
+                self.thin_out(&mut children, levels.len(), width);
                 pass.is_exact = false;
             }
-            level = children.into_iter().map(|(at, choice)| Some(left[at].only(choice))).collect();
+            let mut next = Vec::new();
+            for (at, node) in children.iter_mut().enumerate() {
+                let below = self.expand(Some(&node.task), node.weight, at, &mut pass)?;
+                next.extend(below);
+            }
+            levels.push(std::mem::replace(&mut children, next));
         }
+        self.learn(&mut levels);
         Ok(pass)
     }
 
-    /// So many of a list, evenly, each with the same probability.
-    fn every_nth(&mut self, list: &[(usize, usize)], keep: usize) -> Vec<(usize, usize)> {
-        let from = self.fraction();
-        let step = list.len() as f64 / keep as f64;
-        (0..keep).map(|at| list[(((at as f64 + from) * step) as usize).min(list.len() - 1)]).collect()
+    /// Searches a task, or everything, up to its first execution; what it has left to do.
+    fn expand(
+        &mut self,
+        task: Option<&Task>,
+        weight: f64,
+        parent: usize,
+        pass: &mut Pass,
+    ) -> Result<Vec<Node>, Error> {
+        match self.first_execution(task)? {
+            Some(Leaf::Complete) => {
+                pass.complete += weight;
+                pass.seen += 1;
+            }
+            Some(Leaf::Blocked) => pass.blocked += weight,
+            None => return Ok(Vec::new()),
+        }
+        let mut nodes = Vec::new();
+        for left in self.engine.take_tasks() {
+            nodes.extend((0..left.choices()).map(|choice| {
+                let task = left.only(choice);
+                Node { parent, size: task.size_after(), task, weight, within: 1.0 }
+            }));
+        }
+        Ok(nodes)
+    }
+
+    /// Keeps about so many nodes, with other weights.
+    fn thin_out(&mut self, nodes: &mut Vec<Node>, level: usize, width: usize) {
+        nodes.sort_by_key(|node| node.size);
+        let shares: Vec<f64> =
+            nodes.iter().map(|node| node.weight * self.expected(level, node.size)).collect();
+        let step = shares.iter().sum::<f64>() / width as f64;
+        let mut next = self.fraction() * step;
+        let mut at = 0.0;
+        let mut share = shares.into_iter();
+        nodes.retain_mut(|node| {
+            let share = share.next().unwrap_or(0.0);
+            at += share;
+            let mut times = 0.0;
+            while next < at {
+                times += 1.0;
+                next += step;
+            }
+            node.weight *= times * step / share;
+            times > 0.0
+        });
+    }
+
+    /// How many executions may be in a node of some level and size, by what is known of the most similar ones.
+    fn expected(&self, level: usize, size: usize) -> f64 {
+        let Some(below) = self.below.get(level) else { return 1.0 };
+        let known = |at: &usize| below.get(*at).is_some_and(|(nodes, _)| *nodes > 0.0);
+        let nearest = (0..=size.max(below.len()))
+            .find_map(|apart| [size + apart, size.wrapping_sub(apart)].into_iter().find(known));
+        nearest.map_or(1.0, |at| below[at].1 / below[at].0)
+    }
+
+    /// Remembers how many executions there were in the nodes of a pass.
+    fn learn(&mut self, levels: &mut [Vec<Node>]) {
+        for level in (0..levels.len()).rev() {
+            let (before, now) = levels.split_at_mut(level);
+            let Some(nodes) = now.first() else { continue };
+            for node in nodes {
+                if self.below.len() <= level {
+                    self.below.resize(level + 1, Vec::new());
+                }
+                let below = &mut self.below[level];
+                if below.len() <= node.size {
+                    below.resize(node.size + 1, (0.0, 0.0));
+                }
+                // A node stands for as many others as it has weight.
+                let known = &mut below[node.size];
+                *known = (known.0 + node.weight, known.1 + node.weight * node.within);
+                if let Some(parents) = before.last_mut() {
+                    let parent = &mut parents[node.parent];
+                    parent.within += node.within * node.weight / parent.weight;
+                }
+            }
+        }
     }
 
     /// A number from 0 up to 1.
@@ -170,7 +248,9 @@ impl<M: MemoryModel> Sampler<'_, '_, M> {
             leaf = match visit {
                 Visit::Complete(_) => Some(Leaf::Complete),
                 Visit::Blocked(_) => Some(Leaf::Blocked),
-                Visit::Working(_) | Visit::Race(..) | Visit::Fault(..) | Visit::Memory(..) | Visit::Anew => None,
+                Visit::Working(_) | Visit::Race(..) | Visit::Fault(..) | Visit::Memory(..) | Visit::Anew => {
+                    None
+                }
             };
             if leaf.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };

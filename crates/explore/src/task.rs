@@ -77,14 +77,18 @@ impl Task {
         self.choices.len()
     }
 
-    /// Whether one of its choices makes an older read take its value from the newest event.
-    pub(crate) fn is_revisit(&self, choice: usize) -> bool {
-        matches!(self.choices[choice], TaskChoice::Revisit(_))
-    }
-
     /// The part that takes one of its choices.
     pub(crate) fn only(&self, choice: usize) -> Task {
         Task { choices: vec![self.choices[choice]], ..self.clone() }
+    }
+
+    /// About how many events its graph has once its first choice is made: a revisit throws away what is newer than
+    /// the read.
+    pub(crate) fn size_after(&self) -> usize {
+        match self.choices.first() {
+            Some(TaskChoice::Revisit(read)) => *read as usize,
+            _ => self.size(),
+        }
     }
 
     /// A graph that is to be extended.

@@ -18,7 +18,7 @@ use support::generate::Random;
 /// More visits than this are too many for a small test.
 const MOST: usize = 2_000;
 
-const EVERYWHERE: [(Model, Equivalence); 10] = [
+const EVERYWHERE: [(Model, Equivalence); 12] = [
     (Model::Sc, Equivalence::Mo),
     (Model::Tso, Equivalence::Mo),
     (Model::Pso, Equivalence::Mo),
@@ -26,6 +26,8 @@ const EVERYWHERE: [(Model, Equivalence); 10] = [
     (Model::Sra, Equivalence::Mo),
     (Model::Rc11, Equivalence::Mo),
     (Model::C20, Equivalence::Mo),
+    (Model::Sc, Equivalence::Rf),
+    (Model::Tso, Equivalence::Rf),
     (Model::Ra, Equivalence::Rf),
     (Model::Rc11, Equivalence::Rf),
     (Model::Wrc11, Equivalence::Rf),

@@ -64,6 +64,7 @@ fn splitting_changes_nothing() {
         (Model::Rc11, Equivalence::Mo),
         (Model::Tso, Equivalence::Mo),
         (Model::Ra, Equivalence::Rf),
+        (Model::Tso, Equivalence::Rf),
         (Model::Wrc11, Equivalence::Rf),
     ];
     for seed in 0..150 {
@@ -111,14 +112,17 @@ fn histories_can_be_forgotten() {
 #[test]
 fn estimates_are_unbiased() {
     let (mut ratios, mut inside) = (Vec::new(), 0);
-    for seed in 0..60 {
-        let program = program((10 << 40) + seed, 8, Modes::Weak);
+    for seed in 0..150 {
+        let program = program((10 << 40) + seed, 10, Modes::Weak);
         let mut visitor = |_: Visit<'_, '_>| ControlFlow::Continue(());
         let statistics =
             explore(&program, Model::Rc11, Equivalence::Mo, &Options::default(), &mut visitor).unwrap();
         let count = statistics.executions as f64;
+        if !(20.0..5_000.0).contains(&count) {
+            continue;
+        }
         let Estimate { executions, standard_error, interval: (low, high), .. } =
-            estimate(&program, Model::Rc11, Equivalence::Mo, &Options::default(), 4_000).unwrap();
+            estimate(&program, Model::Rc11, Equivalence::Mo, &Options::default(), 2_000).unwrap();
         assert!(
             (executions - count).abs() <= 8.0 * standard_error + 1e-9,
             "{executions} ± {standard_error}, {count}\n{}",
@@ -130,6 +134,7 @@ fn estimates_are_unbiased() {
         }
     }
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    println!("{} estimates, {mean:.3} of the number on average, {inside} intervals contain it", ratios.len());
     assert!(ratios.len() > 20, "only {} programs were sampled", ratios.len());
     assert!((0.95..1.05).contains(&mean), "{mean}");
     assert!(inside * 10 >= ratios.len() * 8, "{inside} of {}", ratios.len());
@@ -144,7 +149,8 @@ fn estimates_of_read_modify_writes() {
     let options = Options { reductions: Reductions::NONE, ..Options::default() };
     let Estimate { executions, interval: (low, high), .. } =
         estimate(&program, Model::Rc11, Equivalence::Mo, &options, 400_000).unwrap();
-    assert!((300_000.0..440_000.0).contains(&executions), "{executions} of 362,880");
+    println!("{executions:.0}, {low:.0} to {high:.0}, of 362,880");
+    assert!((250_000.0..500_000.0).contains(&executions), "{executions} of 362,880");
     assert!(low <= 362_880.0 && 362_880.0 <= high, "{low} to {high}");
     // What is small is exact.
     let exact = estimate(&program, Model::Rc11, Equivalence::Mo, &Options::default(), 400_000).unwrap();

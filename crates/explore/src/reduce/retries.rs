@@ -173,7 +173,9 @@ impl History<'_> {
         }
         let repeated = match (&self.node(tag).next, back) {
             (_, Some(back)) => back.since,
-            (Next::Emit(Label::Read { .. } | Label::Fence { .. } | Label::Choice { .. }), None) => return false,
+            (Next::Emit(Label::Read { .. } | Label::Fence { .. } | Label::Choice { .. }), None) => {
+                return false;
+            }
             (Next::Emit(Label::Write { rmw: RmwKind::Lock(_), .. }), None) => return false,
             // Of no interest, or not decided.
             (Next::Blocked(BlockReason::Assume | BlockReason::Bound), None) => return false,
