@@ -319,3 +319,20 @@ fn net_effect() {
 fn all_together() {
     compare(2, budget(650), 5, Reductions::ALL);
 }
+
+/// P1 finds l taken only while P0 has it for a moment, in an attempt that fails because P1 has m.
+#[test]
+fn a_lock_that_is_seen_for_a_moment() {
+    let text = "program moment
+global l, m
+thread P0 { t = 0; while t == 0 { lock l; t = trylock m; if t == 0 { unlock l } } unlock m; unlock l }
+thread P1 { lock m; a = trylock l; if a == 0 { lock l } unlock l; unlock m }
+";
+    let program = porf_ir::parse(text).unwrap();
+    for where_ in EVERYWHERE {
+        let states = |reductions| show(&program, where_, Schedule::default(), 3, reductions).unwrap().states;
+        let all = states(Reductions::NONE);
+        assert!(all.len() >= 2, "{where_:?}: P1 may find l free or taken");
+        assert_eq!(states(Reductions::only(Reduction::NetEffect)), all, "{where_:?}");
+    }
+}
