@@ -17,7 +17,8 @@
 
 use crate::hb::{HappensBefore, Rc11Hb};
 use crate::labels::{canonical_without_order, is_there};
-use crate::psc_relation::{Ends, PscRelation, is_in_psc};
+use crate::mo_search::{Ends, Relation};
+use crate::psc_relation::{PscRelation, is_in_psc};
 use crate::{Choice, MemoryModel};
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 
@@ -214,14 +215,14 @@ impl<const SC: bool> WeakMo<SC> {
     /// ACYCLIC psc, with all sources in place.
     fn is_psc_acyclic(&mut self, graph: &ExecutionGraph) -> bool {
         let mut psc = std::mem::take(&mut self.psc);
-        let mut ok = psc.build(graph, |_| true);
+        let mut ok = psc.build(graph, &|_| true);
         for loc in (0..graph.location_count() as u32).map(Loc) {
             ok = ok && self.consistent(graph, loc, None, None, |_| true);
             if !ok {
                 break;
             }
             let ends: Vec<Ends> =
-                self.accesses[..self.writes].iter().map(|&w| psc.ends(graph, loc, w, |_| true)).collect();
+                self.accesses[..self.writes].iter().map(|&w| psc.ends(graph, loc, w, &|_| true)).collect();
             for a in 0..self.writes {
                 for b in 0..self.writes {
                     ok = ok && (a == b || !self.is_below(a, b) || psc.order(&ends[a], &ends[b]));

@@ -11,7 +11,6 @@ use crate::Options;
 use crate::barrier::{self, Barriers};
 use crate::buffering::{Detector, WithHistory, tag_before};
 use crate::error::Error;
-use crate::estimate::Descent;
 use crate::facts::Tracking;
 use crate::history::{Created, History, Next, Ready, Tag};
 use crate::memory;
@@ -37,8 +36,6 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     map: Vec<Ev>,
     /// Blocked executions are shown even if they tell nothing.
     all_blocked: bool,
-    /// Follow one choice at random instead of all.
-    pub descent: Option<Descent>,
     /// Whether there are executions that this search does not build.
     pub detector: Detector<M>,
     /// What may be symmetric, if that is asked for. It is where the graph has needs beyond porf.
@@ -69,7 +66,6 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             model: options.model(),
             map: Vec::new(),
             all_blocked: options.all_blocked,
-            descent: None,
             detector: Detector::new(),
             symmetry: None,
             is_asymmetric: false,
@@ -285,9 +281,6 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         if self.trail.now.has_needs() {
             let twins = Twins { graph: &self.trail.now, unordered: self.barriers.is_some() };
             twins.restrict(&mut self.trail.choices, start as usize);
-        }
-        if let Some(descent) = &mut self.descent {
-            descent.choose(&mut self.trail.choices, start as usize);
         }
     }
 

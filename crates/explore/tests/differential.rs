@@ -95,6 +95,14 @@ fn up_to_rf() {
 }
 
 #[test]
+fn strong_models_up_to_rf() {
+    use Model::*;
+    let models = [Sc, Tso, Pso, Sra].map(|model| (model, Equivalence::Rf));
+    fuzz(16, budget(300), 6, Modes::Relaxed, &models);
+    fuzz(17, budget(200), 7, Modes::All, &models);
+}
+
+#[test]
 fn wrc11() {
     fuzz(5, budget(300), 6, Modes::Weak, &[(Model::Wrc11, Equivalence::Rf)]);
 }

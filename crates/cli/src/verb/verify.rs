@@ -173,7 +173,7 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     let bar = Bar::default();
     let request = request(args, &input, &bar);
     if args.estimate {
-        let estimate = porf::estimate(&input, &request, 10_000)?;
+        let estimate = porf::estimate(&input, &request)?;
         match options.format {
             Format::Json => println!("{}", render::estimate_json(&estimate)),
             Format::Text => print!("{}", render::estimate_text(&estimate)),

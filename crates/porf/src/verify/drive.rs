@@ -25,8 +25,8 @@ pub trait Progress: Sync {
 
 /// Executions between two looks at the shared state.
 const BATCH: u64 = 64;
-/// Descents for the estimate that progress is measured by.
-const SAMPLES: u32 = 500;
+/// Events for the estimate that progress is measured by.
+const ESTIMATE: u64 = 100_000;
 
 /// Runs the search to its end, its budget or its first violation; all counts, also those of earlier
 /// runs that a checkpoint speaks of.
@@ -47,7 +47,7 @@ pub(super) fn drive(
         from = Some(resume(program, request, equivalence, saved, findings)?);
     }
     if let Some(progress) = request.progress {
-        progress.begin(estimate_compiled(program, request, equivalence, SAMPLES).ok());
+        progress.begin(estimate_compiled(program, request, equivalence, ESTIMATE).ok());
     }
     loop {
         // The search for load buffering begins anew after every slice: when nothing else is left it is not cut.

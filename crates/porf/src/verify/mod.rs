@@ -12,10 +12,11 @@ mod sections;
 pub use against::{Difference, against};
 pub use budget::{Budget, Memory};
 pub use drive::Progress;
+pub use porf_explore::Estimate;
 
 use crate::answer::{Answer, Seconds};
 use crate::input::Input;
-use crate::question::Question;
+use crate::question::{Question, no_last_write};
 use crate::{Error, mapping, usage};
 use budget::Watch;
 use findings::{Findings, Seen};
@@ -26,6 +27,9 @@ use porf_verdict::{Checks, Coverage, Limit, Verdict};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+
+/// Events for an estimate that was asked for.
+const ESTIMATE: u64 = 4_000_000;
 
 /// What to look for, and how.
 #[derive(Clone, Copy)]
@@ -67,15 +71,6 @@ pub struct Checkpoint<'a> {
     pub path: &'a Path,
     /// How long the search runs between two writes.
     pub interval: Duration,
-}
-
-/// About how many executions a program has.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// Complete or blocked executions.
-    pub executions: f64,
-    /// The standard error of that number.
-    pub standard_error: f64,
 }
 
 impl Request<'_> {
@@ -122,8 +117,7 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let mut warnings = Vec::new();
     if input.question.as_ref().is_some_and(Question::is_about_memory) {
         if request.model == Model::Wrc11 {
-            let message = "the condition is about final contents of memory, which wrc11 does not order";
-            return Err(Error::Unsupported(message.to_string()));
+            return Err(no_last_write());
         }
         if equivalence == Equivalence::Rf && request.model.entry().has(equivalence) {
             let message = "the condition is about final contents of memory: searching up to mo instead";
@@ -245,19 +239,17 @@ fn search(
 }
 
 /// How many executions to expect.
-pub fn estimate(input: &Input, request: &Request<'_>, samples: u32) -> Result<Estimate, Error> {
+pub fn estimate(input: &Input, request: &Request<'_>) -> Result<Estimate, Error> {
     let program = compiled(input, request.model)?;
-    estimate_compiled(&program, request, request.equivalence, samples)
+    estimate_compiled(&program, request, request.equivalence, ESTIMATE)
 }
 
 fn estimate_compiled(
     program: &Program,
     request: &Request<'_>,
     equivalence: Equivalence,
-    samples: u32,
+    events: u64,
 ) -> Result<Estimate, Error> {
-    let (executions, standard_error) =
-        porf_explore::estimate(program, request.model, equivalence, &request.options(), samples)
-            .map_err(Error::Explore)?;
-    Ok(Estimate { executions, standard_error })
+    porf_explore::estimate(program, request.model, equivalence, &request.options(), events)
+        .map_err(Error::Explore)
 }

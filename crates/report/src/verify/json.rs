@@ -102,6 +102,8 @@ pub fn estimate_json(estimate: &Estimate) -> Value {
         "command": "verify",
         "estimate": estimate.executions,
         "standard_error": estimate.standard_error,
+        "interval": [estimate.interval.0, estimate.interval.1],
+        "blocked": estimate.blocked,
     })
 }
 
