@@ -1,9 +1,12 @@
 //! `porf litmus`: what do the models say about these tests?
 
+mod answers;
+
 use crate::options::{Format, Options};
+use answers::Answers;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use porf::{Axioms, Engine, Error, TestAnswer, difference};
+use porf::{Axioms, Engine, Error, difference};
 use porf_frontend_litmus::{LitmusTest, Quantifier};
 use porf_report::{Paint, diagnostic, litmus as render};
 use porf_verdict::Diagnostic;
@@ -42,6 +45,15 @@ pub struct Args {
     /// Print the final states of every test (default: only if there is a single one)
     #[arg(long)]
     states: bool,
+    /// Only list the files, and the arguments that decide their answers
+    #[arg(long, hide = true)]
+    list: bool,
+    /// Print the answers as plain data, a line for each file
+    #[arg(long, hide = true)]
+    raw: bool,
+    /// Run nothing: take the answers from this file
+    #[arg(long, hide = true, value_name = "FILE", conflicts_with_all = ["against", "raw"])]
+    answers: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -68,6 +80,9 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         Ok(files) => files,
         Err(error) => return fail(&error.to_string()),
     };
+    if args.list {
+        return list(args, &files);
+    }
     let mut models = Vec::new();
     for name in &args.model {
         match Axioms::load(name) {
@@ -93,15 +108,23 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         EngineArg::Oracle => Engine::Oracle { unroll: args.unroll },
         EngineArg::Explore => Engine::Explore { unroll: args.unroll },
     };
-    let results: Vec<Tested> = files
-        .par_iter()
-        .map(|file| {
-            let tested = test(file, &models, engine);
-            progress.inc(1);
-            tested
-        })
-        .collect();
+    let run = |file: &PathBuf| {
+        let tested = test(file, |test| ask(test, &models, engine));
+        progress.inc(1);
+        tested
+    };
+    let results: Vec<Tested> = match &args.answers {
+        None => files.par_iter().map(run).collect(),
+        Some(path) => match known(path, &files) {
+            Ok(results) => results,
+            Err(message) => return fail(&message),
+        },
+    };
     progress.finish_and_clear();
+    if args.raw {
+        results.iter().for_each(|tested| println!("{}", answers::line(&tested.answers)));
+        return ExitCode::SUCCESS;
+    }
     let seconds = started.elapsed().as_secs_f64();
     match options.format {
         Format::Json => print_json(&results),
@@ -131,26 +154,54 @@ fn failed(results: &[Tested]) -> impl Iterator<Item = (&str, &LitmusTest, &str)>
 struct Tested {
     file: String,
     test: Result<LitmusTest, Diagnostic>,
-    answers: Vec<(String, Result<TestAnswer, Error>)>,
+    answers: Answers,
 }
 
-fn test(file: &Path, models: &[Axioms], engine: Engine) -> Tested {
+fn test(file: &Path, answer: impl FnOnce(&LitmusTest) -> Answers) -> Tested {
     let name = file.display().to_string();
     let test = match std::fs::read(file) {
         Ok(bytes) => porf_frontend_litmus::parse(&name, &String::from_utf8_lossy(&bytes)),
         Err(error) => Err(Diagnostic::about(&name, error.to_string())),
     };
-    let answers = match &test {
-        Err(_) => Vec::new(),
-        Ok(test) if models.is_empty() => {
-            let model = Axioms::default_for(test);
-            vec![(model.name().to_string(), porf::litmus(test, model, engine))]
-        }
-        Ok(test) => {
-            models.iter().map(|model| (model.name().to_string(), porf::litmus(test, model, engine))).collect()
-        }
-    };
+    let answers = test.as_ref().map_or(Vec::new(), answer);
     Tested { file: name, test, answers }
+}
+
+fn ask(test: &LitmusTest, models: &[Axioms], engine: Engine) -> Answers {
+    let own = [Axioms::default_for(test)];
+    let models = if models.is_empty() { own.to_vec() } else { models.iter().collect() };
+    models.iter().map(|model| (model.name().to_string(), porf::litmus(test, model, engine))).collect()
+}
+
+/// Answers that somebody else has found, a line for each file.
+fn known(path: &Path, files: &[PathBuf]) -> Result<Vec<Tested>, String> {
+    let lines = answers::lines(path)?;
+    if lines.len() != files.len() {
+        return Err(format!("{} answers for {} files", lines.len(), files.len()));
+    }
+    let mut wrong = None;
+    let tested = files.iter().zip(&lines).map(|(file, line)| {
+        test(file, |test| {
+            answers::read(line, test).unwrap_or_else(|message| {
+                wrong.get_or_insert(message);
+                Vec::new()
+            })
+        })
+    });
+    let tested = tested.collect();
+    wrong.map_or(Ok(tested), Err)
+}
+
+/// What somebody else has to know to find the answers.
+fn list(args: &Args, files: &[PathBuf]) -> ExitCode {
+    let engine = args.engine.to_possible_value().map_or(String::new(), |value| value.get_name().to_string());
+    let mut arguments = vec!["--engine".to_string(), engine, "--unroll".to_string(), args.unroll.to_string()];
+    for model in &args.model {
+        let path = std::fs::canonicalize(model).ok().filter(|path| path.is_file());
+        arguments.extend(["--model".to_string(), path.map_or(model.clone(), |path| path.display().to_string())]);
+    }
+    println!("{}", serde_json::json!({"files": files, "arguments": arguments}));
+    ExitCode::SUCCESS
 }
 
 /// What the model allows and `against` forbids, test by test.
