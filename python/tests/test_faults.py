@@ -30,7 +30,7 @@ from conftest import (
 from porf_cluster import binary
 
 AINC = str(PROGRAMS / "ainc.c")
-SEARCH = ("--no-reduce", "all", "--model", "rc11", AINC, "--", "-DN=9")
+SEARCH = ("--no-reduce", "all", "--model", "rc11", AINC, "--", "-DN=8")
 RANDOM_RUNS = int(os.environ.get("PORF_KILLS", "3"))
 
 
