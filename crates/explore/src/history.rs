@@ -122,6 +122,19 @@ impl Created {
         list.into_iter().map(|(_, thread, index)| (thread, index)).collect()
     }
 
+    /// Takes over the rest of a list, if it begins as this one. Whether it does.
+    pub fn grow_to(&self, first: usize, list: &[(u16, u32)]) -> bool {
+        let known = self.list();
+        if !list.starts_with(&known) {
+            return false;
+        }
+        let mut created = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (at, &(thread, index)) in list.iter().enumerate().skip(known.len()) {
+            created.insert((ThreadId(thread), index), ThreadId((first + at) as u16));
+        }
+        true
+    }
+
     pub fn from_list(first: usize, list: &[(u16, u32)]) -> Created {
         let number = |at: usize| ThreadId((first + at) as u16);
         let entries =

@@ -7,10 +7,11 @@ use crate::barrier::completes;
 use crate::history::{History, Ready, Tag};
 use porf_event::ThreadId;
 use porf_graph::{CanonicalKey, ExecutionGraph};
+use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Which thread goes next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Schedule {
     /// The first thread that can move.
     #[default]

@@ -117,7 +117,7 @@ impl Input {
         let mut program = test.program.clone();
         program.name = name.to_string();
         let model = Model::default_for(test.language());
-        Ok(Input { program, model, question: Some(Question::of(test)), origin: Origin::default() })
+        Ok(Input { program, model, question: Some(Question::of(test, text)), origin: Origin::default() })
     }
 }
 

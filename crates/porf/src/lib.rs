@@ -104,5 +104,6 @@ pub use porf_param::prove;
 pub use question::Question;
 pub use replay::{Expected, Replayed, replay};
 pub use verify::{
-    Budget, Checkpoint, Difference, Estimate, Memory, Progress, Request, against, estimate, verify,
+    Assignment, Budget, Checkpoint, Difference, Estimate, Event, Inbox, Job, Left, Memory, Outcome, PROTOCOL,
+    Progress, Remote, Report, Request, against, estimate, verify, work,
 };

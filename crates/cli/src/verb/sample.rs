@@ -4,6 +4,7 @@
 //! options in shared memory, watches that it makes progress, and turns what it found into a report.
 
 mod channel;
+mod merged;
 mod report;
 mod symbols;
 
@@ -12,6 +13,7 @@ use crate::options::{Format, Options};
 use channel::Channel;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use porf_report::sample::Summary;
 use porf_sample::protocol;
 use porf_sample::scheduler::Share;
 use serde_json::{Value, json};
@@ -80,6 +82,9 @@ pub struct Args {
     /// Write the findings as a page for a browser
     #[arg(long, value_name = "FILE")]
     pub(super) html: Option<std::path::PathBuf>,
+    /// Run nothing: add up these reports, in JSON, one in each line
+    #[arg(long, value_name = "FILE", hide = true)]
+    reports: Option<std::path::PathBuf>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     program: Vec<OsString>,
@@ -138,6 +143,9 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 
 fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     interrupt::watch();
+    if let Some(path) = &args.reports {
+        return show(args, options, &merged::summary(path, args.seed, args.executions)?);
+    }
     let start = Instant::now();
     let mut run = Run::new(args, args.protocol())?;
     if !interrupt::requested() && run.depends_on_the_past(args)? {
@@ -149,6 +157,11 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let shared = run.channel.shared();
     let summary =
         report::summary(shared, args.seed, args.executions, start.elapsed(), interrupted, run.status);
+    show(args, options, &summary)
+}
+
+/// Prints and writes what was asked for; the exit code.
+fn show(args: &Args, options: &Options, summary: &Summary) -> std::io::Result<u8> {
     let program: Vec<String> = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match options.format {
         Format::Json => println!("{}", summary.json(&program)),
@@ -281,6 +294,7 @@ impl Args {
             witness: None,
             sarif: None,
             html: None,
+            reports: None,
             program,
         })
     }

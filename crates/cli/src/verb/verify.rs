@@ -1,10 +1,12 @@
 //! `porf verify FILE`: every execution of a program, and what goes wrong in one.
 
+mod cluster;
 mod progress;
 
 use crate::guard::Guard;
 use crate::options::{Format, Options, width};
 use clap::ValueEnum;
+use cluster::Cluster;
 use porf::{
     Answer, Budget, Checkpoint, Domain, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction,
     Reductions, Request, Schedule, Volatile,
@@ -121,6 +123,9 @@ pub struct Args {
     /// Which thread moves first where several can: the result is the same, the way there is not
     #[arg(long, value_enum, default_value_t = ScheduleName::Left, hide = true)]
     schedule: ScheduleName,
+    /// The search is done by workers elsewhere: the descriptors to hear from them and to speak to them
+    #[arg(long, hide = true, value_name = "IN,OUT", value_parser = cluster::descriptors, conflicts_with = "jobs")]
+    cluster: Option<(i32, i32)>,
     /// Arguments for clang, or for rustc
     #[arg(last = true)]
     flags: Vec<String>,
@@ -171,7 +176,13 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     let input = load(args, options)?;
     let frontend = start.elapsed();
     let bar = Bar::default();
-    let request = request(args, &input, &bar);
+    let cluster = args.cluster.map(Cluster::new);
+    let mut request = request(args, &input, &bar);
+    if let Some(cluster) = &cluster {
+        request.remote = Some(cluster);
+        // What the workers on a machine may have together is decided there.
+        request.budget.memory = args.max_memory;
+    }
     if args.estimate {
         let estimate = porf::estimate(&input, &request)?;
         match options.format {
@@ -205,7 +216,7 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     if !args.no_hints {
         // A hint that cannot be found is no error.
         let budget = Budget { memory: request.budget.memory, ..HINTS };
-        let hints = Request { budget, ..request };
+        let hints = Request { budget, remote: None, ..request };
         answer.repair = porf::repair(&input, &hints, &answer).unwrap_or(None);
     }
     answer.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
