@@ -16,6 +16,7 @@
 
 use crate::{BinOp, CmpOp, FunctionId, Instr, Operand, Program, Reg, Span, Width};
 use porf_event::Value;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 
 /// The most values of an input that is not covered.
@@ -28,7 +29,7 @@ const REMAINDERS: u64 = 64;
 const GAP: u64 = 8;
 
 /// An input of a program, with the values that are tried.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputValues {
     /// Where it is asked for.
     pub function: FunctionId,
@@ -50,7 +51,7 @@ pub enum Domain {
 }
 
 /// The type of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InputType {
     /// An integer of some bits.
     Integer {

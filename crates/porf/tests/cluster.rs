@@ -225,7 +225,13 @@ fn counts(answer: &Answer) -> Counts {
 }
 
 /// By workers with faults; how many were lost.
-fn simulated(input: &Input, request: &Request<'_>, faults: Faults, slots: usize, seed: u64) -> (Answer, usize) {
+fn simulated(
+    input: &Input,
+    request: &Request<'_>,
+    faults: Faults,
+    slots: usize,
+    seed: u64,
+) -> (Answer, usize) {
     let interrupt = AtomicBool::new(false);
     let remote = Simulated::new(slots, faults, seed, &interrupt);
     let answer = verify(input, &Request { remote: Some(&remote), ..*request }).unwrap();

@@ -15,9 +15,9 @@ mod work;
 pub use against::{Difference, against};
 pub use budget::{Budget, Memory};
 pub use drive::Progress;
-pub use porf_explore::Estimate;
 pub use gather::{Event, Remote};
 pub use job::{Assignment, Job, Left, Outcome, PROTOCOL, Report};
+pub use porf_explore::Estimate;
 pub use work::{Inbox, work};
 
 use crate::answer::{Answer, Seconds};
