@@ -1,5 +1,6 @@
-// expect: race 9
-// expect: race 15
+// expect: race 10
+// expect: race 16
+// models: rc11
 // Only one of two inputs leads to the racing write.
 #include <pthread.h>
 _Bool __VERIFIER_nondet_bool(void);
