@@ -30,8 +30,8 @@ LOOK = 1.0
 class Driver:
     """A search that runs."""
 
-    def __init__(self, cluster: Cluster, arguments: list[str]) -> None:
-        """Start `porf` with these arguments."""
+    def __init__(self, cluster: Cluster, arguments: list[str], out: int) -> None:
+        """Start `porf` with these arguments; its answer goes to the descriptor `out`."""
         self._cluster = cluster
         self._events: queue.Queue[tuple[Any, ...]] = queue.Queue()
         self._idle: list[Place] = list(cluster.places)
@@ -45,7 +45,7 @@ class Driver:
         told = [*arguments[: verb + 1], "--cluster", f"{from_us},{to_us}", *arguments[verb + 1 :]]
         # A session of its own: Ctrl-C comes here, and is handed on once.
         self._porf = subprocess.Popen(
-            [binary.find(), *told], pass_fds=(from_us, to_us), start_new_session=True
+            [binary.find(), *told], stdout=out, pass_fds=(from_us, to_us), start_new_session=True
         )
         os.close(from_us)
         os.close(to_us)
@@ -155,6 +155,6 @@ class Driver:
             self._tell(b"slots %d\n" % len(self._cluster.places))
 
 
-def verify(cluster: Cluster, arguments: list[str]) -> int:
+def verify(cluster: Cluster, arguments: list[str], out: int) -> int:
     """Verify a program on all slots of a cluster."""
-    return Driver(cluster, arguments).run()
+    return Driver(cluster, arguments, out).run()

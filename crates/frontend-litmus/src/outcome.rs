@@ -75,12 +75,7 @@ impl<'t> Collector<'t> {
 
 impl Outcome {
     /// What final states, and numbers of executions for and against the proposition, say of a test.
-    pub fn of(
-        test: &LitmusTest,
-        states: BTreeMap<Vec<Value>, u64>,
-        positive: u64,
-        negative: u64,
-    ) -> Outcome {
+    pub fn of(test: &LitmusTest, states: BTreeMap<Vec<Value>, u64>, positive: u64, negative: u64) -> Outcome {
         let observation = match (positive, negative) {
             (0, _) => Observation::Never,
             (_, 0) => Observation::Always,

@@ -198,7 +198,8 @@ fn list(args: &Args, files: &[PathBuf]) -> ExitCode {
     let mut arguments = vec!["--engine".to_string(), engine, "--unroll".to_string(), args.unroll.to_string()];
     for model in &args.model {
         let path = std::fs::canonicalize(model).ok().filter(|path| path.is_file());
-        arguments.extend(["--model".to_string(), path.map_or(model.clone(), |path| path.display().to_string())]);
+        arguments
+            .extend(["--model".to_string(), path.map_or(model.clone(), |path| path.display().to_string())]);
     }
     println!("{}", serde_json::json!({"files": files, "arguments": arguments}));
     ExitCode::SUCCESS

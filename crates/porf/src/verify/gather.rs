@@ -143,7 +143,7 @@ impl Gathering<'_, '_> {
                 Event::Closed => self.findings.stopped = Some(Limit::Interrupted),
                 Event::Nothing => {}
             }
-            self.findings.look_at_the_clock();
+            self.findings.look_at_the_clock(self.queue.is_empty() && self.open.is_empty());
             if let Some(checkpoint) = self.request.checkpoint
                 && saved.elapsed() >= checkpoint.interval
             {

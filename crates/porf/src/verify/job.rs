@@ -4,9 +4,9 @@
 //! on. Workers need no compiler and no LLVM. An [`Assignment`] is a part of the search, a [`Report`] what came
 //! of it. `docs/cluster.md` tells how they are sent.
 
+use super::Request;
 use super::checkpoint::Saved;
 use super::findings::Noted;
-use super::Request;
 use crate::input::Input;
 use crate::question::Question;
 use crate::{Budget, Error, Memory};

@@ -54,5 +54,8 @@ pub fn read(line: &str, test: &LitmusTest) -> Result<Answers, String> {
             .into_iter()
             .find(|machine| Some(machine.name()) == answer.compiled.as_deref()),
     };
-    Ok(line.into_iter().map(|(model, answer)| (model, answer.map(known).map_err(Error::Unsupported))).collect())
+    Ok(line
+        .into_iter()
+        .map(|(model, answer)| (model, answer.map(known).map_err(Error::Unsupported)))
+        .collect())
 }

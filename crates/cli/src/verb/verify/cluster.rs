@@ -54,7 +54,8 @@ fn listen(input: File, slots: &AtomicUsize, sender: &Sender<Event>) {
 
 fn heard(line: &str, slots: &AtomicUsize) -> Result<Event, String> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let wrong = |error: &dyn std::fmt::Display| format!("a message that makes no sense ({error}): {line:.200}");
+    let wrong =
+        |error: &dyn std::fmt::Display| format!("a message that makes no sense ({error}): {line:.200}");
     match word {
         "report" => {
             let report = serde_json::from_str(rest).map_err(|error| wrong(&error))?;
