@@ -32,6 +32,7 @@ mod visit;
 mod weave;
 
 pub use error::Error;
+pub use estimate::Estimate;
 use porf_model::CheckedBy;
 pub use porf_model::{Equivalence, Model};
 pub use reduce::{Reduced, Reduction, Reductions};
@@ -433,27 +434,27 @@ fn show_again(
     dispatch(cut.as_ref().unwrap_or(program), model, equivalence, options, Again(task, rest, visitor))
 }
 
-/// About how many executions there are, complete or blocked, with the standard error of that number.
+/// About how many executions there are; to find out takes about so many events.
 pub fn estimate(
     program: &Program,
     model: Model,
     equivalence: Equivalence,
     options: &Options,
-    samples: u32,
-) -> Result<(f64, f64), Error> {
-    struct Estimate(u32);
-    impl Search for Estimate {
-        type Output = (f64, f64);
+    budget: u64,
+) -> Result<Estimate, Error> {
+    struct Sample(u64);
+    impl Search for Sample {
+        type Output = Estimate;
         fn run<M: MemoryModel + Default>(
             self,
             program: &Program,
             options: &Options,
-        ) -> Result<Self::Output, Error> {
+        ) -> Result<Estimate, Error> {
             let created = Created::default();
             estimate::estimate(&mut engine::Engine::<M>::new(program, options, created)?, self.0)
         }
     }
     mixed::anew(program, options, |program, options, _| {
-        dispatch(program, model, equivalence, options, Estimate(samples))
+        dispatch(program, model, equivalence, options, Sample(budget))
     })
 }

@@ -84,6 +84,30 @@ impl From<TaskChoice> for Choice {
 }
 
 impl Task {
+    /// How many events its graph has.
+    pub(crate) fn size(&self) -> usize {
+        self.events.len()
+    }
+
+    /// How many untried choices it has.
+    pub(crate) fn choices(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// The part that takes one of its choices.
+    pub(crate) fn only(&self, choice: usize) -> Task {
+        Task { choices: vec![self.choices[choice]], ..self.clone() }
+    }
+
+    /// About how many events its graph has once its first choice is made: a revisit throws away what is newer than
+    /// the read.
+    pub(crate) fn size_after(&self) -> usize {
+        match self.choices.first() {
+            Some(TaskChoice::Revisit(read)) => *read as usize,
+            _ => self.size(),
+        }
+    }
+
     /// Gives away half of its untried choices, if it has several.
     pub fn halve(&mut self) -> Option<Task> {
         if self.choices.len() < 2 {

@@ -1,6 +1,6 @@
 //! The instructions.
 
-use crate::{AllocKind, FaultKind, FunctionId, MathOp, WideOp};
+use crate::{AllocKind, FaultKind, FunctionId, InputType, MathOp, WideOp};
 use porf_event::{BlockReason, FenceMode, ReadMode, RmwKind, Value, WriteMode};
 use serde::{Deserialize, Serialize};
 
@@ -174,6 +174,9 @@ pub enum Instr {
     Assert { cond: Operand, message: Box<str> },
     /// An arbitrary value below `options`.
     Nondet { dst: Reg, options: u32 },
+    /// Input of a type. One of `values`, once [`Program::settle_inputs`](crate::Program::settle_inputs) has found
+    /// out which are worth trying.
+    Input { dst: Reg, kind: InputType, values: Box<[Value]> },
 
     /// Starts a thread that runs `function` on `arg`; its number goes to `dst`.
     Create { dst: Reg, function: FunctionId, arg: Operand },

@@ -21,6 +21,8 @@ pub struct Program {
     pub threads: Vec<ThreadEntry>,
     /// The static memory of C programs, whose addresses follow [`crate::layout`].
     pub image: Option<Box<Image>>,
+    /// The inputs that several values are tried of; see [`Program::settle_inputs`].
+    pub inputs: Vec<crate::InputValues>,
     /// How accesses were cut into pieces, one list after the other; see [`Program::split`].
     pub cuts: Vec<Vec<Split>>,
 }

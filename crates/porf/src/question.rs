@@ -1,5 +1,6 @@
 //! The condition of a litmus test, asked of executions one at a time.
 
+use crate::Error;
 use porf_event::ThreadId;
 use porf_explore::Execution;
 use porf_frontend_litmus::{Condition, LitmusTest, Observable, Quantifier};
@@ -28,6 +29,13 @@ pub(crate) fn observe(execution: &Execution<'_, '_>, observable: &Observable) ->
         Observable::Register { thread, reg, .. } => execution.state(ThreadId(*thread as u16)).register(*reg),
         Observable::Location { address, size, .. } => execution.memory(*address, *size),
     }
+}
+
+/// Why wrc11 has no answer to a question about final contents of memory.
+pub(crate) fn no_last_write() -> Error {
+    let message = "the test asks about final contents of memory, but wrc11 does not order all writes to a location: \
+                   no write is the last one (ask about what a thread reads instead)";
+    Error::Unsupported(message.to_string())
 }
 
 impl Question {

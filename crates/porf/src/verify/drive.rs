@@ -26,8 +26,8 @@ pub trait Progress: Sync {
 
 /// Executions between two looks at the shared state.
 pub(super) const BATCH: u64 = 64;
-/// Descents for the estimate that progress is measured by.
-const SAMPLES: u32 = 500;
+/// Events for the estimate that progress is measured by.
+const ESTIMATE: u64 = 100_000;
 
 /// Runs the search to its end, its budget or its first violation; all counts, also those of earlier
 /// runs that a checkpoint speaks of.
@@ -51,7 +51,7 @@ pub(super) fn drive<'a>(
         from = Some(saved.rest);
     }
     if let Some(progress) = request.progress {
-        progress.begin(estimate_compiled(program, request, equivalence, SAMPLES).ok());
+        progress.begin(estimate_compiled(program, request, equivalence, ESTIMATE).ok());
     }
     if let Some(remote) = request.remote {
         let rest = from.take().unwrap_or_else(|| porf_explore::begin(request.model, equivalence));

@@ -37,6 +37,8 @@ pub(crate) struct Findings<'a> {
     sections: Option<Sections>,
     /// A thread may end in a panic.
     unwinds: bool,
+    /// The search orders writes.
+    ordered: bool,
     /// What this search saw; begins anew with it.
     pub seen: Seen,
     /// How often the search has begun anew.
@@ -172,6 +174,7 @@ impl<'a> Findings<'a> {
             watch,
             sections: None,
             unwinds,
+            ordered: false,
             seen: Seen::default(),
             begun: 0,
             stopped: None,
@@ -221,6 +224,7 @@ impl<'a> Findings<'a> {
     /// The search that begins now: on what, and how.
     pub fn begin(&mut self, program: &Program, model: Model, equivalence: Equivalence) {
         self.sections = Sections::of(program, model, equivalence);
+        self.ordered = equivalence == Equivalence::Mo && model != Model::Wrc11;
     }
 
     pub fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
@@ -375,7 +379,7 @@ impl<'a> Findings<'a> {
     ) -> ControlFlow<()> {
         let place = || Place::new(kind, &[], &message);
         self.meet(execution, kind, &|_| true, &place, |trace| {
-            let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
+            let shown = Shown::new(Vec::new(), Vec::new(), trace, Vec::new());
             (message.clone(), shown)
         })
     }
@@ -419,7 +423,7 @@ impl<'a> Findings<'a> {
                 }
                 None => (calls.clone(), Vec::new()),
             };
-            (message.clone(), Shown { stack, related, trace, marked: Vec::new() })
+            (message.clone(), Shown::new(stack, related, trace, Vec::new()))
         })
     }
 
@@ -431,7 +435,7 @@ impl<'a> Findings<'a> {
             let kind = ViolationKind::Panic;
             let place = || Place::new(kind, std::slice::from_ref(&stack), &message);
             self.meet(execution, kind, &keep, &place, |trace| {
-                let shown = Shown { stack: stack.clone(), related: Vec::new(), trace, marked: Vec::new() };
+                let shown = Shown::new(stack.clone(), Vec::new(), trace, Vec::new());
                 (message.clone(), shown)
             })?;
         }
@@ -471,7 +475,7 @@ impl<'a> Findings<'a> {
             let stack = stack_of(event);
             let location = trace.event(execution.graph.event(event).id).map_or("", |event| &event.location);
             let message = message.replace("{}", location);
-            (message, Shown { stack, related, trace, marked })
+            (message, Shown::new(stack, related, trace, marked))
         })
     }
 
@@ -508,7 +512,7 @@ impl<'a> Findings<'a> {
                 .iter()
                 .filter_map(|(_, _, event)| event.map(|event| execution.graph.event(event).id))
                 .collect();
-            (message.to_string(), Shown { stack, related: places.collect(), trace, marked })
+            (message.to_string(), Shown::new(stack, places.collect(), trace, marked))
         })
     }
 
@@ -524,7 +528,7 @@ impl<'a> Findings<'a> {
         if self.checks.has(kind) {
             let size = Trace::size(execution.graph, keep);
             if let Some(slot) = self.seen.found.slot(kind, size, self.all.then(place)) {
-                let trace = Trace::of(execution.program(), execution.graph, keep);
+                let trace = Trace::of(execution.program(), execution.graph, keep, self.ordered);
                 let (message, shown) = tell(trace);
                 self.seen.found.put(slot, kind, message, shown, execution.task());
                 self.seen.cuts.clone_from(&execution.program().cuts);
