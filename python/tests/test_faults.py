@@ -121,6 +121,7 @@ def test_random_kills(two: Machines, tmp_path: Path) -> None:
     """Kill workers, actors, nodes and drivers, by turns and by chance."""
     chance = random.Random(21)
     for run in range(RANDOM_RUNS):
+        print(f"run {run}", flush=True)
         path = tmp_path / f"checkpoint-{run}"
         kills = chance.randrange(1, 4)
         process = driver(*checkpointed(path), address=two.nodes.address)
