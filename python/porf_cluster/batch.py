@@ -70,6 +70,8 @@ class Pool:
                     self.cluster.lose(place)
                     self._lose(number)
                     waiting.appendleft(number)
+                except Exception as error:
+                    raise ClusterError(f"a part cannot be done: {error}") from error
                 if self.first and number in self.done and self.done[number].code == 1:
                     waiting.clear()
             idle.extend(self.cluster.refresh())
@@ -140,9 +142,10 @@ def prove(cluster: Cluster, arguments: list[str], out: int) -> int:
         Part([*options, name], {name: _put(path)}) for name, path in zip(names, files, strict=True)
     ]
     worst = 0
-    for ended in Pool(cluster, parts).run():
+    for name, path, ended in zip(names, files, Pool(cluster, parts).run(), strict=True):
+        said = ended.stdout.replace(name.encode(), str(path).encode())
         with os.fdopen(os.dup(out), "wb") as stdout:
-            stdout.write(ended.stdout)
+            stdout.write(said)
         sys.stderr.buffer.write(ended.stderr)
         worst = max(worst, ended.code, key=_severity)
     return worst
