@@ -201,10 +201,10 @@ impl Tag {
         }
     }
 
-    /// Whether one of several threads, whose tags were joined by "or", may be inside an instruction.
+    /// Whether one of several threads, whose tags were joined by "or", may be [`Ready::Mid`] or [`Ready::Await`].
     #[inline]
-    pub fn may_be_mid(all: u32) -> bool {
-        all & Ready::Mid as u32 != 0
+    pub fn may_be_special(all: u32) -> bool {
+        all & Ready::Mid as u32 & Ready::Await as u32 != 0
     }
 }
 

@@ -37,10 +37,10 @@ impl Schedule {
         if newest != ThreadId::INIT && tag_of(graph, newest.as_usize()).ready() == Ready::Mid {
             return Some(newest);
         }
-        if self == Schedule::LeftToRight
-            && let Some(thread) = leftmost(graph, history)
-        {
-            return Some(thread);
+        // Where no bit says that one may be inside an instruction or wait, the first that can move is the answer.
+        let all = graph.now().iter().fold(0, |all, &tag| all | tag);
+        if self == Schedule::LeftToRight && !Tag::may_be_special(all) {
+            return leftmost(graph, history);
         }
         self.choose(graph, history, sees_co)
     }
@@ -118,21 +118,16 @@ impl Schedule {
     }
 }
 
-/// The first thread that can move, if no instruction is half done and none but threads that wait are left.
+/// The first thread that can move, where no instruction is half done and no read may have to wait.
 #[inline]
 fn leftmost(graph: &ExecutionGraph, history: &History<'_>) -> Option<ThreadId> {
-    let all = graph.now();
-    let is_mid = |&tag: &u32| Tag(tag).ready() == Ready::Mid;
-    if Tag::may_be_mid(all.iter().fold(0, |all, &tag| all | tag)) && all.iter().any(is_mid) {
-        return None;
-    }
     let can_move = |(at, &tag): (usize, &u32)| match Tag(tag).ready() {
         Ready::Yes => true,
         Ready::Join => join_is_ready(graph, history, Tag(tag)),
         Ready::Barrier => completes(graph, history, at).is_some(),
         Ready::No | Ready::Mid | Ready::Await => false,
     };
-    all.iter().enumerate().position(can_move).map(|at| ThreadId(at as u16))
+    graph.now().iter().enumerate().position(can_move).map(|at| ThreadId(at as u16))
 }
 
 /// The state of a thread: that of its last event; one that cannot move if it does not run.
