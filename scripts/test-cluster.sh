@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 venv=target/cluster/venv
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable 'python[test]'
-export PORF="$PWD/target/debug/porf" RAY_USAGE_STATS_ENABLED=0
+# A busy machine starts nodes slowly.
+export PORF="$PWD/target/debug/porf" RAY_USAGE_STATS_ENABLED=0 RAY_raylet_start_wait_time_s=180
 "$venv/bin/ruff" format --check python
 "$venv/bin/ruff" check python
 "$venv/bin/mypy" --config-file python/pyproject.toml python/porf_cluster

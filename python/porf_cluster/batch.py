@@ -7,6 +7,7 @@ Each slot runs `porf` on some of the files, or with some of the seeds. What come
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -69,6 +70,8 @@ class Pool:
                     self.cluster.lose(place)
                     self._lose(number)
                     waiting.appendleft(number)
+                except Exception as error:
+                    raise ClusterError(f"a part cannot be done: {error}") from error
                 if self.first and number in self.done and self.done[number].code == 1:
                     waiting.clear()
             idle.extend(self.cluster.refresh())
@@ -81,13 +84,13 @@ class Pool:
             raise ClusterError(f"{MOST_LOSSES} slots were lost with the same part: porf {command}")
 
 
-def batch(cluster: Cluster, verb: str, arguments: list[str]) -> int:
+def batch(cluster: Cluster, verb: str, arguments: list[str], out: int) -> int:
     """Run a verb on all slots."""
     verbs = {"litmus": litmus, "prove": prove, "sample": sample}
-    return verbs[verb](cluster, arguments)
+    return verbs[verb](cluster, arguments, out)
 
 
-def litmus(cluster: Cluster, arguments: list[str]) -> int:
+def litmus(cluster: Cluster, arguments: list[str], out: int) -> int:
     """Run litmus tests; `porf` shows the answers."""
     listed = subprocess.run(
         [binary.find(), *arguments, "--list"], stdout=subprocess.PIPE, check=False
@@ -109,10 +112,10 @@ def litmus(cluster: Cluster, arguments: list[str]) -> int:
             return int(ended.code)
         lines += ended.stdout
     with _file(lines) as answers:
-        return _porf([*arguments, "--answers", answers])
+        return _porf([*arguments, "--answers", answers], out)
 
 
-def prove(cluster: Cluster, arguments: list[str]) -> int:
+def prove(cluster: Cluster, arguments: list[str], out: int) -> int:
     """Prove systems, each on a slot of its own; what `porf` says of each, in their order."""
     options: list[str] = []
     files: list[Path] = []
@@ -139,9 +142,10 @@ def prove(cluster: Cluster, arguments: list[str]) -> int:
         Part([*options, name], {name: _put(path)}) for name, path in zip(names, files, strict=True)
     ]
     worst = 0
-    for ended in Pool(cluster, parts).run():
-        sys.stdout.buffer.write(ended.stdout)
-        sys.stdout.buffer.flush()
+    for name, path, ended in zip(names, files, Pool(cluster, parts).run(), strict=True):
+        said = ended.stdout.replace(name.encode(), str(path).encode())
+        with os.fdopen(os.dup(out), "wb") as stdout:
+            stdout.write(said)
         sys.stderr.buffer.write(ended.stderr)
         worst = max(worst, ended.code, key=_severity)
     return worst
@@ -152,10 +156,10 @@ def _severity(code: int) -> int:
     return [0, 3, 130, 2, 1].index(code) if code in (0, 1, 2, 3, 130) else 5
 
 
-def sample(cluster: Cluster, arguments: list[str]) -> int:
+def sample(cluster: Cluster, arguments: list[str], out: int) -> int:
     """Run a program with many seeds; `porf` adds the reports up."""
     if "--" not in arguments or arguments[-1] == "--":
-        return _porf(arguments)
+        return _porf(arguments, out)
     end = arguments.index("--")
     options, program = arguments[:end], arguments[end + 1 :]
     path = Path(program[0])
@@ -178,7 +182,7 @@ def sample(cluster: Cluster, arguments: list[str]) -> int:
             return int(ended.code)
         lines += ended.stdout
     with _file(lines) as reports:
-        return _porf([*options, "--reports", reports, "--", *program])
+        return _porf([*options, "--reports", reports, "--", *program], out)
 
 
 def _without(
@@ -229,5 +233,5 @@ def _file(content: bytes) -> Iterator[str]:
         yield file.name
 
 
-def _porf(arguments: list[str]) -> int:
-    return subprocess.run([binary.find(), *arguments], check=False).returncode
+def _porf(arguments: list[str], out: int) -> int:
+    return subprocess.run([binary.find(), *arguments], stdout=out, check=False).returncode

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from porf_cluster import __version__, binary
 from porf_cluster.errors import ClusterError
+from porf_cluster.output import reserved
 
 USAGE = """\
 Usage: porf-cluster VERB [--address ADDRESS] [--slots N] [options of porf VERB]
@@ -93,12 +94,12 @@ def run(words: list[str]) -> int:
         os.execv(binary.find(), ["porf", *given.rest])
     from porf_cluster.cluster import connected
 
-    with connected(given.address, given.slots) as cluster:
+    with reserved() as out, connected(given.address, given.slots) as cluster:
         cluster.begin()
         if given.verb == "verify":
             from porf_cluster.drive import verify
 
-            return verify(cluster, given.rest)
+            return verify(cluster, given.rest, out)
         from porf_cluster.batch import batch
 
-        return batch(cluster, given.verb, given.rest)
+        return batch(cluster, given.verb, given.rest, out)

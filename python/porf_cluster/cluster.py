@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,14 +47,15 @@ def connected(address: str | None, slots: int | None) -> Iterator[Cluster]:
     began = not ray.is_initialized()
     if began:
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-        if address is None and "RAY_ADDRESS" not in os.environ:
+        # Without an address Ray would join any cluster that it finds on this machine.
+        where = address or os.environ.get("RAY_ADDRESS") or "local"
+        if where == "local":
             options["include_dashboard"] = False
             if slots is not None:
                 options["num_cpus"] = slots
         try:
-            ray.init(address=address, **options)
+            ray.init(address=where, **options)
         except Exception as error:
-            where = address or os.environ.get("RAY_ADDRESS", "this machine")
             raise ClusterError(f"no Ray cluster at {where}: {error}") from error
     cluster = Cluster(slots)
     try:
@@ -88,18 +90,26 @@ class Cluster:
         """Take slots on all nodes. It is an error if a node has no porf, or another one."""
         self._create()
         end = time.monotonic() + PATIENCE
-        for place, future, _ in self._starting:
+        reason = "the cluster has no node with a CPU"
+        for entry in list(self._starting):
+            place, future, _ = entry
             try:
                 facts = future.result(timeout=max(0.0, end - time.monotonic()))
+            except FutureTimeoutError:
+                # Its CPU is not free. It may become so later.
+                reason = "no CPU of the cluster became free"
+                continue
             except Exception as error:
-                reason = str(error) or "no CPU became free"
-                message = f"a slot on node {place.node[:12]} does not start: {reason}"
-                raise ClusterError(message) from error
+                # The node died before it began. There may be others.
+                reason = f"a slot on node {place.node[:12]} does not start: {error}"
+                self._starting.remove(entry)
+                kill(place)
+                continue
+            self._starting.remove(entry)
             self._check(place, facts)
             self.places.append(place)
-        self._starting.clear()
         if not self.places:
-            raise ClusterError("the cluster has no node with a CPU")
+            raise ClusterError(reason)
 
     def refresh(self) -> list[Place]:
         """Start slots that are missing; gives those that have become ready."""

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections import deque
 from concurrent.futures import Future
 from types import FrameType
 from typing import Any, BinaryIO
@@ -30,12 +31,13 @@ LOOK = 1.0
 class Driver:
     """A search that runs."""
 
-    def __init__(self, cluster: Cluster, arguments: list[str]) -> None:
-        """Start `porf` with these arguments."""
+    def __init__(self, cluster: Cluster, arguments: list[str], out: int) -> None:
+        """Start `porf` with these arguments; its answer goes to the descriptor `out`."""
         self._cluster = cluster
         self._events: queue.Queue[tuple[Any, ...]] = queue.Queue()
         self._idle: list[Place] = list(cluster.places)
         self._busy: dict[int, Place] = {}
+        self._waiting: deque[tuple[int, bytes]] = deque()
         self._job: Any = None
         self._jobs = 0
         self._over = False
@@ -45,7 +47,7 @@ class Driver:
         told = [*arguments[: verb + 1], "--cluster", f"{from_us},{to_us}", *arguments[verb + 1 :]]
         # A session of its own: Ctrl-C comes here, and is handed on once.
         self._porf = subprocess.Popen(
-            [binary.find(), *told], pass_fds=(from_us, to_us), start_new_session=True
+            [binary.find(), *told], stdout=out, pass_fds=(from_us, to_us), start_new_session=True
         )
         os.close(from_us)
         os.close(to_us)
@@ -117,11 +119,18 @@ class Driver:
             self._cluster.release()
 
     def _start(self, number: int, task: bytes) -> None:
-        if not self._idle:
-            self._tell(b"lost %d\n" % number)
-            return
-        place = self._idle.pop()
-        self._busy[number] = place
+        self._waiting.append((number, task))
+        self._feed()
+
+    def _feed(self) -> None:
+        """Give slots that are idle what waits."""
+        while self._idle and self._waiting and not self._over:
+            number, task = self._waiting.popleft()
+            place = self._idle.pop()
+            self._busy[number] = place
+            self._send(number, place, task)
+
+    def _send(self, number: int, place: Place, task: bytes) -> None:
         future: Future[bytes] = place.actor.run.remote(self._jobs, [self._job], task).future()
         future.add_done_callback(lambda done: self._events.put(("done", number, done)))
 
@@ -144,6 +153,7 @@ class Driver:
             self._cluster.lose(place)
             self._tell(b"slots %d\n" % len(self._cluster.places))
             self._tell(b"lost %d\n" % number)
+        self._feed()
 
     def _look(self) -> None:
         """See whether there are new slots."""
@@ -153,8 +163,9 @@ class Driver:
         if fresh:
             self._idle.extend(fresh)
             self._tell(b"slots %d\n" % len(self._cluster.places))
+            self._feed()
 
 
-def verify(cluster: Cluster, arguments: list[str]) -> int:
+def verify(cluster: Cluster, arguments: list[str], out: int) -> int:
     """Verify a program on all slots of a cluster."""
-    return Driver(cluster, arguments).run()
+    return Driver(cluster, arguments, out).run()

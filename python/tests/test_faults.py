@@ -30,7 +30,8 @@ from conftest import (
 from porf_cluster import binary
 
 AINC = str(PROGRAMS / "ainc.c")
-SEARCH = ("--no-reduce", "all", "--model", "rc11", AINC, "--", "-DN=8")
+SIZE = os.environ.get("PORF_KILL_SIZE", "8")
+SEARCH = ("--no-reduce", "all", "--model", "rc11", AINC, "--", f"-DN={SIZE}")
 RANDOM_RUNS = int(os.environ.get("PORF_KILLS", "3"))
 
 
@@ -54,17 +55,15 @@ def test_an_actor_is_killed(verify: Callable[..., Report]) -> None:
     assert counts(found) == counts(alone(*SEARCH))
 
 
-def test_a_node_is_removed_and_another_one_comes(
-    two: Machines, verify: Callable[..., Report]
-) -> None:
-    def change() -> None:
-        two.nodes.remove_node(two.added.pop())
-        two.added.append(two.nodes.add_node(num_cpus=1))
-
-    with Later(0.3, change) as changer:
-        found = verify(*SEARCH)
-    assert changer.done == 1, "the search was over too soon"
-    assert counts(found) == counts(alone(*SEARCH))
+def test_a_node_is_removed_and_another_one_comes(two: Machines) -> None:
+    process = driver(*SEARCH, address=two.nodes.address)
+    wait_for(lambda: len(workers()) == 2)
+    two.nodes.remove_node(two.added.pop())
+    two.added.append(two.nodes.add_node(num_cpus=1))
+    assert process.poll() is None, "the search was over too soon"
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert counts(json.loads(out)) == counts(alone(*SEARCH))
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
@@ -79,13 +78,18 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+def saved(path: Path) -> int:
+    """Count the executions that a checkpoint tells of."""
+    return int(json.loads(path.read_text())["executions"]) if path.exists() else 0
+
+
 def test_the_driver_is_killed_and_goes_on(two: Machines, tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
     process = driver(*checkpointed(path), address=two.nodes.address)
-    wait_for(path.exists)
+    wait_for(lambda: saved(path) > 0)
+    assert process.poll() is None, "the search was over too soon"
     end_group(process)
-    before = json.loads(path.read_text())["executions"]
-    assert 0 < before < alone(*SEARCH)["executions"]
+    assert 0 < saved(path) < alone(*SEARCH)["executions"]
     process = driver(*checkpointed(path), address=two.nodes.address)
     out, err = process.communicate()
     assert process.returncode == 0, err
@@ -105,7 +109,7 @@ def test_one_checkpoint_for_porf_and_the_cluster(two: Machines, tmp_path: Path) 
     out, err = process.communicate()
     assert process.returncode == 130, err
     report = json.loads(out)
-    assert report["limit"]["kind"] == "interrupted" or "interrupted" in str(report["limit"])
+    assert "interrupted" in report["limit"]
     assert path.exists()
     command = [binary.find(), "--format", "json", "verify", *checkpointed(path)]
     done = subprocess.run(command, capture_output=True, check=False)
@@ -117,6 +121,7 @@ def test_random_kills(two: Machines, tmp_path: Path) -> None:
     """Kill workers, actors, nodes and drivers, by turns and by chance."""
     chance = random.Random(21)
     for run in range(RANDOM_RUNS):
+        print(f"run {run}", flush=True)
         path = tmp_path / f"checkpoint-{run}"
         kills = chance.randrange(1, 4)
         process = driver(*checkpointed(path), address=two.nodes.address)

@@ -341,12 +341,12 @@ fn one_checkpoint_for_both() {
         let alone = Request { budget, ..request };
         let elsewhere = Request { remote: Some(&remote), interrupt: Some(&interrupt), ..request };
         let answer = verify(&input, if round % 4 == 3 { &alone } else { &elsewhere }).unwrap();
-        if answer.verdict.word() == "safe" {
+        // A budget may be used up by the last execution.
+        if answer.verdict.word() == "safe" || !path.exists() {
             assert_eq!((answer.executions, answer.blocked), (5040, 0));
             assert!(round > 2 && !path.exists());
             return;
         }
-        assert!(path.exists());
     }
     panic!("no end");
 }

@@ -99,11 +99,15 @@ impl<'a> Watch<'a> {
 
     /// Whether the budget is used up, now that `new` more executions were seen.
     pub fn spent(&self, executions: u64, new: u64) -> Option<Limit> {
-        if let Some(limit) = self.budget.executions.filter(|limit| executions >= *limit) {
-            return Some(Limit::Executions { limit });
-        }
         // The clock is not looked at for every execution.
-        if new > 1 || executions.is_multiple_of(64) { self.over() } else { None }
+        let looks = new > 1 || executions.is_multiple_of(64);
+        self.counted(executions).or_else(|| if looks { self.over() } else { None })
+    }
+
+    /// Whether these are enough executions.
+    pub fn counted(&self, executions: u64) -> Option<Limit> {
+        let limit = self.budget.executions.filter(|limit| executions >= *limit)?;
+        Some(Limit::Executions { limit })
     }
 
     /// Whether the time is over or the memory used up, or the user does not want to wait.

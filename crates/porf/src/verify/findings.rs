@@ -324,12 +324,12 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Somebody else searches: is there still time?
-    pub fn look_at_the_clock(&mut self) {
-        let _ = self.go_on_watching();
-        if self.stopped.is_none() {
-            self.stopped = self.watch.spent(self.seen.executions, 0);
+    /// Somebody else searches: is there still time, if it is not at its end?
+    pub fn look_at_the_clock(&mut self, ended: bool) {
+        if !ended {
+            let _ = self.go_on_watching();
         }
+        self.stopped = self.stopped.take().or_else(|| self.watch.counted(self.seen.executions));
     }
 
     /// In the middle of an execution: is there still time?

@@ -53,7 +53,7 @@ pub enum Event {
 
 /// How long a worker searches before it gives back what is left; longer if there are many.
 const SLICE: Duration = Duration::from_secs(2);
-const SLICE_PER_WORKER: Duration = Duration::from_millis(5);
+const SLICE_PER_WORKER: Duration = Duration::from_millis(10);
 /// No worker is asked for its rest sooner.
 const LEAST: Duration = Duration::from_millis(30);
 /// Between two looks at the clock.
@@ -143,7 +143,7 @@ impl Gathering<'_, '_> {
                 Event::Closed => self.findings.stopped = Some(Limit::Interrupted),
                 Event::Nothing => {}
             }
-            self.findings.look_at_the_clock();
+            self.findings.look_at_the_clock(self.queue.is_empty() && self.open.is_empty());
             if let Some(checkpoint) = self.request.checkpoint
                 && saved.elapsed() >= checkpoint.interval
             {
