@@ -36,6 +36,8 @@ pub struct Origin {
     pub overflow: bool,
     /// What volatile accesses are.
     pub volatile: Volatile,
+    /// Whether Rust's std is run as it is compiled.
+    pub real_std: bool,
 }
 
 pub use porf_frontend_llvm::{Code, Options as LoadOptions, ShouldPanic, Test, Volatile};
@@ -57,6 +59,7 @@ impl Input {
             spurious: options.spurious,
             overflow: options.overflow,
             volatile: options.volatile,
+            real_std: options.real_std,
         };
         if let [file] = files {
             match file.extension().and_then(|extension| extension.to_str()) {

@@ -9,6 +9,7 @@ mod condition;
 mod cpp;
 pub mod ending;
 mod heap;
+pub mod intrinsics;
 mod kernel;
 mod math;
 pub mod memory;

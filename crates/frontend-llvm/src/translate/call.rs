@@ -68,7 +68,7 @@ impl<'m> Body<'_, 'm> {
 
     /// Whether parts of std are replaced.
     pub fn shortens(&self) -> bool {
-        !self.tr.replaced.is_empty()
+        self.tr.shortens
     }
 
     /// Takes the lock that a compare-and-swap, or a call of one, is the fast path to.
