@@ -55,6 +55,8 @@ pub struct Options {
     pub volatile: Volatile,
     /// Rust's std as it is compiled, with none of its parts replaced by ones with fewer events.
     pub real_std: bool,
+    /// Leaks are looked for: std frees what it has allocated.
+    pub leaks: bool,
 }
 
 /// What volatile accesses are.
@@ -143,6 +145,7 @@ impl Default for Options {
             is_rust: false,
             volatile: Volatile::default(),
             real_std: false,
+            leaks: false,
         }
     }
 }

@@ -38,6 +38,8 @@ pub struct Origin {
     pub volatile: Volatile,
     /// Whether Rust's std is run as it is compiled.
     pub real_std: bool,
+    /// Whether it was translated to look for leaks.
+    pub leaks: bool,
 }
 
 pub use porf_frontend_llvm::{Code, Options as LoadOptions, ShouldPanic, Test, Volatile};
@@ -60,6 +62,7 @@ impl Input {
             overflow: options.overflow,
             volatile: options.volatile,
             real_std: options.real_std,
+            leaks: options.leaks,
         };
         if let [file] = files {
             match file.extension().and_then(|extension| extension.to_str()) {

@@ -123,7 +123,7 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
         println!("running {} test{}", chosen.len(), if chosen.len() == 1 { "" } else { "s" });
     }
     let mut counts = Counts { ignored: skipped.len(), ..Counts::default() };
-    skipped.iter().for_each(|test| say(args, built, test, "ignored", None));
+    skipped.iter().for_each(|test| say(args, built, test, "ignored", Err(None)));
     let entries: Vec<String> = run.iter().map(|test| test.entry.clone()).collect();
     let mut failures = Vec::new();
     if !run.is_empty() {
@@ -132,8 +132,7 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
             .iter()
             .map(|test| {
                 let start = Instant::now();
-                let input =
-                    Input::of_code(&code, &test.entry, origin(built, &test.name, args.given.real_std));
+                let input = Input::of_code(&code, &test.entry, origin(built, &test.name, &args.given));
                 let seconds = start.elapsed().as_secs_f64();
                 let settings = test.settings.as_deref();
                 let request = built.settings.request(&test.name, settings, &args.given)?;
@@ -167,7 +166,11 @@ fn explore(args: &Args, built: &Built, ready: &[Ready<'_>], counts: &mut Counts)
                         Outcome::Failed(_) => "FAILED".to_string(),
                         Outcome::Inconclusive(why) => format!("inconclusive: {why}"),
                     };
-                    say(args, built, one.test, &word, answer.as_ref());
+                    let error = match &outcome {
+                        Outcome::Failed(error) if answer.is_none() => Some(error.as_str()),
+                        _ => None,
+                    };
+                    say(args, built, one.test, &word, answer.as_ref().ok_or(error));
                     match outcome {
                         Outcome::Ok(_) | Outcome::Panics => counts.passed += 1,
                         Outcome::Inconclusive(_) => counts.inconclusive += 1,
@@ -243,17 +246,18 @@ fn explores_a_model(input: &Input) -> bool {
     input.program.functions.iter().any(|function| function.name.contains("15porf_intrinsics5model"))
 }
 
-/// A line about a test.
-fn say(args: &Args, built: &Built, test: &Test, word: &str, answer: Option<&Answer>) {
+/// A line about a test, with its answer or the error that it ends with.
+fn say(args: &Args, built: &Built, test: &Test, word: &str, answer: Result<&Answer, Option<&str>>) {
     match args.format {
         Format::Text => println!("test {} ... {word}", test.name),
         Format::Json => {
             let outcome = word.split([' ', ':']).next().unwrap_or(word).to_lowercase();
-            let answer = answer.map(render::json);
-            println!(
-                "{}",
-                json!({ "target": built.name, "test": test.name, "outcome": outcome, "answer": answer })
-            );
+            let mut line = json!({ "target": built.name, "test": test.name, "outcome": outcome });
+            match answer {
+                Ok(answer) => line["answer"] = render::json(answer),
+                Err(error) => line["error"] = error.map(str::trim_end).into(),
+            }
+            println!("{line}");
         }
     }
 }
@@ -295,7 +299,7 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Error> {
     let mut code = read(&built.bitcode, &args.given)?;
     let entry = code.main("main");
     code.prepare(std::slice::from_ref(&entry)).map_err(|error| Error::Input(error.to_string()))?;
-    let input = Input::of_code(&code, &entry, origin(built, "main", args.given.real_std))?;
+    let input = Input::of_code(&code, &entry, origin(built, "main", &args.given))?;
     let answer = porf::verify(&input, &built.settings.request("main", None, &args.given)?)?;
     match args.format {
         Format::Text => print!("{}", report(&answer)),
@@ -305,12 +309,14 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Error> {
 }
 
 fn read(bitcode: &std::path::Path, given: &Given) -> Result<Code, Error> {
-    let options = LoadOptions { is_rust: true, real_std: given.real_std, ..LoadOptions::default() };
+    let options =
+        LoadOptions { is_rust: true, real_std: given.real_std, leaks: given.leaks, ..LoadOptions::default() };
     Code::read(&[bitcode.to_path_buf()], &options).map_err(|error| Error::Input(error.to_string()))
 }
 
-fn origin(built: &Built, entry: &str, real_std: bool) -> Origin {
-    Origin { files: vec![built.name.clone()], entry: entry.to_string(), real_std, ..Origin::default() }
+fn origin(built: &Built, entry: &str, given: &Given) -> Origin {
+    let (real_std, leaks) = (given.real_std, given.leaks);
+    Origin { files: vec![built.name.clone()], entry: entry.to_string(), real_std, leaks, ..Origin::default() }
 }
 
 fn report(answer: &Answer) -> String {

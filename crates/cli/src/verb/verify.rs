@@ -225,6 +225,7 @@ fn load(args: &Args) -> Result<Input, Error> {
         },
         is_rust: false,
         real_std: args.std == StdName::Real,
+        leaks: checks(args).has(ViolationKind::Leak),
     };
     Input::load(&args.files, &options)
 }

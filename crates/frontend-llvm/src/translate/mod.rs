@@ -64,7 +64,7 @@ pub struct Translator<'m> {
 pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> Result<Program, Error> {
     let is_rust = module.is_rust();
     let shortens = is_rust && !options.real_std;
-    let mut replaced = if shortens { slow::replaced(module) } else { HashMap::new() };
+    let mut replaced = if shortens { slow::replaced(module, options.leaks) } else { HashMap::new() };
     if is_rust {
         replaced.extend(library::intrinsics::used(module));
     }

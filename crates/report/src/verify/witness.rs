@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// The file for a violation of an answer, if an execution shows it.
 pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
     let shown = found.shown.as_ref()?;
-    let Origin { files, flags, entry, spurious, overflow, volatile, real_std } = &answer.origin;
+    let Origin { files, flags, entry, spurious, overflow, volatile, real_std, leaks } = &answer.origin;
     Some(json!({
         "schema": 1,
         "kind": "witness",
@@ -21,6 +21,7 @@ pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
         "overflow": overflow,
         "volatile": volatile.word(),
         "real_std": real_std,
+        "leaks": leaks,
         "model": answer.model.name(),
         "violation": violation_json(&found.violation),
         "execution": trace(&shown.trace),
@@ -57,6 +58,7 @@ impl Witness {
             overflow: json["overflow"] == true,
             volatile: json["volatile"].as_str().and_then(Volatile::from_word).unwrap_or_default(),
             real_std: json["real_std"] == true,
+            leaks: json["leaks"] == true,
         };
         let events = json["execution"]["events"].as_array().into_iter().flatten();
         let events = events.map(|event| {
