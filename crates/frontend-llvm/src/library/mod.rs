@@ -9,6 +9,7 @@ mod condition;
 mod cpp;
 pub mod ending;
 mod heap;
+mod input;
 pub mod intrinsics;
 mod kernel;
 mod math;
@@ -54,6 +55,7 @@ const FAMILIES: &[&[Row]] = &[
     cpp::FUNCTIONS,
     stream::FUNCTIONS,
     verifier::FUNCTIONS,
+    input::FUNCTIONS,
     kernel::FUNCTIONS,
     math::FUNCTIONS,
 ];
