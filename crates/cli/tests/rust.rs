@@ -20,9 +20,11 @@ struct Program {
 
 #[test]
 fn programs_give_what_rust_says() {
-    let paths = paths();
-    let code = bundle(&paths, false);
-    let programs = translated(&paths, &code);
+    let (leaks, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths().into_iter().partition(|path| says(path, "// check: leak"));
+    let mut programs = translated(&others, &bundle(&others, LoadOptions::default()));
+    programs
+        .extend(translated(&leaks, &bundle(&leaks, LoadOptions { leaks: true, ..LoadOptions::default() })));
     let wrong = all(&programs);
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(programs.len() >= 150, "only {} programs", programs.len());
@@ -33,12 +35,10 @@ fn programs_give_what_rust_says() {
 /// What we have in place of parts of std changes no verdict.
 #[test]
 fn programs_give_the_same_with_std_as_it_is_compiled() {
-    let text = |path: &PathBuf| std::fs::read_to_string(path).unwrap();
-    let paths: Vec<PathBuf> =
-        paths().into_iter().filter(|path| text(path).lines().any(|line| line == "// std: real")).collect();
+    let paths: Vec<PathBuf> = paths().into_iter().filter(|path| says(path, "// std: real")).collect();
     assert!(paths.len() >= 8, "only {} programs", paths.len());
-    let code = bundle(&paths, true);
-    let wrong = all(&translated(&paths, &code));
+    let options = LoadOptions { real_std: true, ..LoadOptions::default() };
+    let wrong = all(&translated(&paths, &bundle(&paths, options)));
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -78,8 +78,13 @@ fn paths() -> Vec<PathBuf> {
     paths
 }
 
+/// Whether a program has such a line.
+fn says(path: &Path, line: &str) -> bool {
+    std::fs::read_to_string(path).unwrap().lines().any(|one| one == line)
+}
+
 /// A crate with each program as a module, compiled.
-fn bundle(paths: &[PathBuf], real_std: bool) -> Code {
+fn bundle(paths: &[PathBuf], options: LoadOptions) -> Code {
     let mut text = "fn main() {}\n".to_string();
     for path in paths {
         let name = identifier(path);
@@ -88,11 +93,11 @@ fn bundle(paths: &[PathBuf], real_std: bool) -> Code {
         text.push_str(&module);
         text.push_str(&entry);
     }
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("rust-{real_std}"));
+    let directory =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("rust-{}-{}", options.real_std, options.leaks));
     std::fs::create_dir_all(&directory).unwrap();
     let file = directory.join("all.rs");
     std::fs::write(&file, text).unwrap();
-    let options = LoadOptions { real_std, ..LoadOptions::default() };
     let mut code = Code::read(&[file], &options).unwrap_or_else(|error| panic!("{error}"));
     let entries: Vec<String> = paths.iter().map(|path| format!("entry_{}", identifier(path))).collect();
     code.prepare(&entries).unwrap();

@@ -34,6 +34,21 @@ pub fn directory(kind: &str, files: &[(&str, &[u8])], place: Place) -> io::Resul
     Err(last)
 }
 
+/// A directory for what is made from something with this key, empty at first.
+pub fn keyed(kind: &str, key: &impl Hash) -> io::Result<PathBuf> {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let name = format!("{kind}-{}-{:016x}", env!("CARGO_PKG_VERSION"), hasher.finish());
+    let mut last = io::Error::other("no directory for files of our own: set HOME or XDG_CACHE_HOME");
+    for base in bases(Place::Cache) {
+        match own(&base).and_then(|()| own(&base.join(&name))) {
+            Ok(()) => return Ok(base.join(&name)),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
 fn bases(place: Place) -> impl Iterator<Item = PathBuf> {
     let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
@@ -50,6 +65,9 @@ fn fill(base: &Path, name: &str, files: &[(&str, &[u8])]) -> io::Result<PathBuf>
         let path = directory.join(name);
         if fs::metadata(&path).is_ok_and(|found| found.len() == contents.len() as u64) {
             continue;
+        }
+        if let Some(folder) = path.parent() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         // Several processes may do this: whoever renames last wins, with the same bytes.
         let aside = directory.join(format!("{name}.{}", std::process::id()));

@@ -57,6 +57,8 @@ pub struct Options {
     pub inputs: Option<porf_ir::Domain>,
     /// Rust's std as it is compiled, with none of its parts replaced by ones with fewer events.
     pub real_std: bool,
+    /// Leaks are looked for: std frees what it has allocated.
+    pub leaks: bool,
 }
 
 /// What volatile accesses are.
@@ -146,6 +148,7 @@ impl Default for Options {
             volatile: Volatile::default(),
             inputs: None,
             real_std: false,
+            leaks: false,
         }
     }
 }

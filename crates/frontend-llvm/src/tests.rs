@@ -8,6 +8,7 @@
 use crate::llvm::{Module, Value, ValueKind};
 use crate::{Error, rust};
 use porf_verdict::Diagnostic;
+use std::collections::HashMap;
 
 /// A test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Test {
     pub ignored: bool,
     /// `#[should_panic]`
     pub should_panic: ShouldPanic,
+    /// What `#[porf::test(…)]` says, as JSON.
+    pub settings: Option<String>,
 }
 
 /// What `#[should_panic]` says of a test.
@@ -33,6 +36,9 @@ pub enum ShouldPanic {
     With(String),
 }
 
+/// How many flags there are, behind the numbers that say where the test is.
+const FLAGS: usize = 4;
+
 /// A part of a descriptor.
 enum Part<'m> {
     Bytes(Vec<u8>),
@@ -45,16 +51,54 @@ pub fn of(module: &Module) -> Result<Vec<Test>, Error> {
     let main = module.function(&main).ok_or_else(|| Error::NoEntry("main".to_string()))?;
     let mut calls = main.blocks().flat_map(|block| block.instructions()).filter(|i| i.is_call());
     let starts = |call: &Value<'_>| call.callee().name().contains("4test16test_main_static");
-    let Some(list) = calls.find(starts).map(|call| call.operand(0)) else { return Ok(Vec::new()) };
-    if list.kind() != ValueKind::GlobalVariable {
-        return Ok(Vec::new());
+    // A target with a `main` of its own has no list.
+    let Some(call) = calls.find(starts) else { return Ok(Vec::new()) };
+    let (list, length) = (call.operand(0), call.operand(1).as_integer());
+    let tests = match list.kind() {
+        ValueKind::GlobalVariable => listed(list),
+        _ => Vec::new(),
+    };
+    // An empty list has no address that is known.
+    if length != Some(tests.len() as u128) {
+        return Err(unknown(list));
     }
-    elements(list).into_iter().map(|test| describe(test).ok_or_else(|| unknown(test))).collect()
+    let settings = settings(module);
+    let describe = |test| {
+        let mut found = describe(test).ok_or_else(|| unknown(test))?;
+        found.settings = settings.get(&found.name).cloned();
+        Ok(found)
+    };
+    tests.into_iter().map(describe).collect()
+}
+
+/// What the crate `porf-test` is told at the begin of tests, by their names.
+fn settings(module: &Module) -> HashMap<String, String> {
+    let told = module.functions().find(|function| function.name().contains("4porf8settings"));
+    let calls = told.into_iter().flat_map(|told| told.users()).filter(|user| user.is_call());
+    let setting = |call: Value<'_>| {
+        let name = format!("{:#}", rustc_demangle::demangle(call.function().name()));
+        let (_, name) = name.split_once("::")?;
+        let text = String::from_utf8(bytes(call.operand(0).initializer()?)?).ok()?;
+        Some((name.to_string(), text))
+    };
+    calls.filter_map(setting).collect()
+}
+
+/// The descriptors that a list points to. One alone is no array.
+fn listed(list: Value<'_>) -> Vec<Value<'_>> {
+    match list.initializer() {
+        Some(only) if only.kind() == ValueKind::GlobalVariable => vec![only],
+        _ => elements(list),
+    }
 }
 
 fn unknown(test: Value<'_>) -> Error {
-    let message = "a test descriptor of another layout than rustc 1.95 has is not supported";
-    Error::Unsupported(Diagnostic::about("", message).help(test.print()))
+    let version = rust::version();
+    let message = format!(
+        "{version} describes tests in another way than rustc 1.95, and tests cannot be found: \
+         set RUSTC to one that is known, or explore a binary with `cargo porf verify`"
+    );
+    Error::Unsupported(Diagnostic::about("the list of tests", message).help(test.print()))
 }
 
 fn describe(test: Value<'_>) -> Option<Test> {
@@ -84,10 +128,15 @@ fn describe(test: Value<'_>) -> Option<Test> {
     };
     let function = parts.iter().position(|part| matches!(part, Part::Function(_)))?;
     let Part::Function(entry) = parts[function] else { return None };
-    // Before the function: the kind of function, padding, and the flags, of which the first is `ignore`.
+    // Before the function: the kind of function, padding, and where the test is with its flags, of which the
+    // first is `ignore`.
     let Part::Bytes(flags) = parts.get(function.checked_sub(3)?)? else { return None };
-    let ignored = *flags.get(flags.len().checked_sub(4)?)? != 0;
-    Some(Test { name, entry: entry.name().to_string(), ignored, should_panic })
+    let ignored = match flags.get(flags.len().checked_sub(FLAGS)?)? {
+        0 => false,
+        1 => true,
+        _ => return None,
+    };
+    Some(Test { name, entry: entry.name().to_string(), ignored, should_panic, settings: None })
 }
 
 /// The elements of what a constant holds.

@@ -38,6 +38,10 @@ pub struct Origin {
     pub overflow: bool,
     /// What volatile accesses are.
     pub volatile: Volatile,
+    /// Whether Rust's std is run as it is compiled.
+    pub real_std: bool,
+    /// Whether it was translated to look for leaks.
+    pub leaks: bool,
     /// The values of input that were asked for.
     pub inputs: Option<Domain>,
 }
@@ -61,6 +65,8 @@ impl Input {
             spurious: options.spurious,
             overflow: options.overflow,
             volatile: options.volatile,
+            real_std: options.real_std,
+            leaks: options.leaks,
             inputs: options.inputs.clone(),
         };
         if let [file] = files {

@@ -130,13 +130,15 @@ pub fn place(stack: &[StackFrame]) -> Option<&StackFrame> {
 }
 
 /// Whether a call is in code that the user did not write: without a source line, or in a header of
-/// the system or the compiler.
+/// the system or the compiler, or in a crate of ours that stands for another.
 pub fn is_library(frame: &StackFrame) -> bool {
     let file = frame.location.file.as_str();
     frame.location.line == 0
         || ["/usr/include/", "/usr/lib/", "/usr/bin/"].iter().any(|start| file.starts_with(start))
         || file.starts_with("/rustc/")
-        || ["/include/c++/", "/lib/clang/", "/lib/rustlib/src/rust/"].iter().any(|part| file.contains(part))
+        || ["/include/c++/", "/lib/clang/", "/lib/rustlib/src/rust/", "/porf/loom-", "/porf/shuttle-"]
+            .iter()
+            .any(|part| file.contains(part))
 }
 
 /// The name of a global with an index or offset behind it.

@@ -5,6 +5,7 @@
 //! right, 101 where a test fails or has no verdict, and what cargo says where the crate does not compile.
 
 mod build;
+mod dropin;
 mod settings;
 mod test;
 

@@ -10,7 +10,7 @@
 //! unroll = 2
 //! ```
 //!
-//! A test's own table comes before the crate's, and the command line before both.
+//! A test's own table, or its `#[porf::test(…)]`, comes before the crate's, and the command line before both.
 
 use clap::Args;
 use porf::{Budget, Error, Model, Request};
@@ -65,11 +65,19 @@ impl Settings {
         Ok(settings)
     }
 
-    /// How a test is explored.
-    pub fn request(&self, test: &str, given: &Given) -> Request<'static> {
-        let own = self.tests.get(test).copied().unwrap_or_default();
+    /// How a test is explored; `attribute` is what `#[porf::test(…)]` says of it.
+    pub fn request(
+        &self,
+        test: &str,
+        attribute: Option<&str>,
+        given: &Given,
+    ) -> Result<Request<'static>, Error> {
+        let own = match attribute {
+            Some(json) => Table::read(&serde_json::from_str(json).unwrap_or(Value::Null))?,
+            None => self.tests.get(test).copied().unwrap_or_default(),
+        };
         let checks = Checks::default();
-        Request {
+        Ok(Request {
             unroll: given.unroll.or(own.unroll).or(self.all.unroll),
             budget: given
                 .budget
@@ -78,7 +86,7 @@ impl Settings {
                 .unwrap_or_else(|| BUDGET.parse().unwrap_or_default()),
             checks: if given.leaks { checks.with(ViolationKind::Leak) } else { checks },
             ..Request::new(given.model.or(own.model).or(self.all.model).unwrap_or(Model::C20))
-        }
+        })
     }
 }
 

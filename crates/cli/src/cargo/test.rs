@@ -64,6 +64,8 @@ enum Format {
 /// What is said of a test.
 enum Outcome {
     Ok(u64),
+    /// A model that should panic does.
+    Panics,
     /// Why, and the whole report.
     Failed(String),
     /// Why there is no verdict.
@@ -122,7 +124,7 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
         println!("running {} test{}", chosen.len(), if chosen.len() == 1 { "" } else { "s" });
     }
     let mut counts = Counts { ignored: skipped.len(), ..Counts::default() };
-    skipped.iter().for_each(|test| say(args, built, test, "ignored", None));
+    skipped.iter().for_each(|test| say(args, built, test, "ignored", Err(None)));
     let entries: Vec<String> = run.iter().map(|test| test.entry.clone()).collect();
     let mut failures = Vec::new();
     if !run.is_empty() {
@@ -131,12 +133,13 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
             .iter()
             .map(|test| {
                 let start = Instant::now();
-                let input = Input::of_code(&code, &test.entry, origin(built, &test.name));
+                let input = Input::of_code(&code, &test.entry, origin(built, &test.name, &args.given));
                 let seconds = start.elapsed().as_secs_f64();
-                let request = built.settings.request(&test.name, &args.given);
-                Ready { test, input, seconds, request }
+                let settings = test.settings.as_deref();
+                let request = built.settings.request(&test.name, settings, &args.given)?;
+                Ok(Ready { test, input, seconds, request })
             })
-            .collect();
+            .collect::<Result<_, Error>>()?;
         failures = explore(args, built, &ready, &mut counts);
     }
     if text {
@@ -160,12 +163,17 @@ fn explore(args: &Args, built: &Built, ready: &[Ready<'_>], counts: &mut Counts)
                     let word = match &outcome {
                         Outcome::Ok(1) => "ok (1 execution)".to_string(),
                         Outcome::Ok(executions) => format!("ok ({executions} executions)"),
+                        Outcome::Panics => "ok (as it should panic)".to_string(),
                         Outcome::Failed(_) => "FAILED".to_string(),
                         Outcome::Inconclusive(why) => format!("inconclusive: {why}"),
                     };
-                    say(args, built, one.test, &word, answer.as_ref());
+                    let error = match &outcome {
+                        Outcome::Failed(error) if answer.is_none() => Some(error.as_str()),
+                        _ => None,
+                    };
+                    say(args, built, one.test, &word, answer.as_ref().ok_or(error));
                     match outcome {
-                        Outcome::Ok(_) => counts.passed += 1,
+                        Outcome::Ok(_) | Outcome::Panics => counts.passed += 1,
                         Outcome::Inconclusive(_) => counts.inconclusive += 1,
                         Outcome::Failed(report) => {
                             counts.failed += 1;
@@ -183,7 +191,10 @@ fn explore(args: &Args, built: &Built, ready: &[Ready<'_>], counts: &mut Counts)
 
 /// What all executions of a test say of it.
 fn outcome(ready: &Ready<'_>) -> (Outcome, Option<Answer>) {
-    let panics = ready.test.should_panic != ShouldPanic::No;
+    let should_panic = ready.test.should_panic != ShouldPanic::No;
+    let is_model = ready.input.as_ref().is_ok_and(explores_a_model);
+    // Of a model, one execution that panics is enough.
+    let panics = should_panic && !is_model;
     let explored = ready.input.as_ref().map_err(|error| error.to_string()).and_then(|input| {
         let request = Request { all: panics, ..ready.request };
         porf::verify(input, &request).map_err(|error| error.to_string())
@@ -197,14 +208,18 @@ fn outcome(ready: &Ready<'_>) -> (Outcome, Option<Answer>) {
     };
     let outcome = match (&answer.verdict, &ready.test.should_panic) {
         (Verdict::Inconclusive(limit), _) => Outcome::Inconclusive(limit.to_string()),
+        // loom and Shuttle panic for whatever they find.
+        (Verdict::Violated(violation), expected)
+            if should_panic
+                && is_model
+                && (violation.kind != ViolationKind::Panic || says(&violation.message, expected)) =>
+        {
+            Outcome::Panics
+        }
         (Verdict::Safe(_), ShouldPanic::No) => Outcome::Ok(answer.executions),
         (Verdict::Safe(_), _) => Outcome::Failed("note: test did not panic as expected\n".to_string()),
         (Verdict::Violated(violation), expected) if panics && violation.kind == ViolationKind::Panic => {
-            let said = match expected {
-                ShouldPanic::With(text) => violation.message.contains(text.as_str()),
-                _ => true,
-            };
-            if !said {
+            if !says(&violation.message, expected) {
                 let report = report(&answer);
                 Outcome::Failed(format!("{report}note: the panic does not say what was expected\n"))
             } else if answer.executions > 0 {
@@ -219,17 +234,31 @@ fn outcome(ready: &Ready<'_>) -> (Outcome, Option<Answer>) {
     (outcome, Some(answer))
 }
 
-/// A line about a test.
-fn say(args: &Args, built: &Built, test: &Test, word: &str, answer: Option<&Answer>) {
+/// Whether a panic says what is expected of it.
+fn says(message: &str, expected: &ShouldPanic) -> bool {
+    match expected {
+        ShouldPanic::With(text) => message.contains(text.as_str()),
+        _ => true,
+    }
+}
+
+/// Whether a test calls what runs a model in our crates.
+fn explores_a_model(input: &Input) -> bool {
+    input.program.functions.iter().any(|function| function.name.contains("15porf_intrinsics5model"))
+}
+
+/// A line about a test, with its answer or the error that it ends with.
+fn say(args: &Args, built: &Built, test: &Test, word: &str, answer: Result<&Answer, Option<&str>>) {
     match args.format {
         Format::Text => println!("test {} ... {word}", test.name),
         Format::Json => {
             let outcome = word.split([' ', ':']).next().unwrap_or(word).to_lowercase();
-            let answer = answer.map(render::json);
-            println!(
-                "{}",
-                json!({ "target": built.name, "test": test.name, "outcome": outcome, "answer": answer })
-            );
+            let mut line = json!({ "target": built.name, "test": test.name, "outcome": outcome });
+            match answer {
+                Ok(answer) => line["answer"] = render::json(answer),
+                Err(error) => line["error"] = error.map(str::trim_end).into(),
+            }
+            println!("{line}");
         }
     }
 }
@@ -271,8 +300,8 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Error> {
     let mut code = read(&built.bitcode, &args.given)?;
     let entry = code.main("main");
     code.prepare(std::slice::from_ref(&entry)).map_err(|error| Error::Input(error.to_string()))?;
-    let input = Input::of_code(&code, &entry, origin(built, "main"))?;
-    let answer = porf::verify(&input, &built.settings.request("main", &args.given))?;
+    let input = Input::of_code(&code, &entry, origin(built, "main", &args.given))?;
+    let answer = porf::verify(&input, &built.settings.request("main", None, &args.given)?)?;
     match args.format {
         Format::Text => print!("{}", report(&answer)),
         Format::Json => println!("{}", render::json(&answer)),
@@ -281,12 +310,14 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Error> {
 }
 
 fn read(bitcode: &std::path::Path, given: &Given) -> Result<Code, Error> {
-    let options = LoadOptions { is_rust: true, real_std: given.real_std, ..LoadOptions::default() };
+    let options =
+        LoadOptions { is_rust: true, real_std: given.real_std, leaks: given.leaks, ..LoadOptions::default() };
     Code::read(&[bitcode.to_path_buf()], &options).map_err(|error| Error::Input(error.to_string()))
 }
 
-fn origin(built: &Built, entry: &str) -> Origin {
-    Origin { files: vec![built.name.clone()], entry: entry.to_string(), ..Origin::default() }
+fn origin(built: &Built, entry: &str, given: &Given) -> Origin {
+    let (real_std, leaks) = (given.real_std, given.leaks);
+    Origin { files: vec![built.name.clone()], entry: entry.to_string(), real_std, leaks, ..Origin::default() }
 }
 
 fn report(answer: &Answer) -> String {

@@ -256,6 +256,7 @@ fn load(args: &Args, options: &Options) -> Result<Input, Error> {
         },
         is_rust: false,
         real_std: args.std == StdName::Real,
+        leaks: checks(args).has(ViolationKind::Leak),
     };
     Input::load(&args.files, &options)
 }

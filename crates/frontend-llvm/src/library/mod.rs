@@ -10,6 +10,7 @@ mod cpp;
 pub mod ending;
 mod heap;
 mod input;
+pub mod intrinsics;
 mod kernel;
 mod math;
 pub mod memory;

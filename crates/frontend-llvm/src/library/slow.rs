@@ -9,6 +9,12 @@
 //! - The end of a scope waits for its counter, not to be unparked.
 //! - Destructors of thread-locals are registered in the thread itself, not through a key that all threads
 //!   share.
+//! - The handle of a thread, and what all threads of a scope share, are not freed, unless leaks are looked for.
+//!   Their counters of owners would be touched by every thread that ends, in any order, and nothing but memory
+//!   depends on who comes last.
+//! - A thread that waits for a message, or for room in a channel, looks again until there is one. Nobody wakes
+//!   it. With a deadline it waits as std does until the time is over, and looks again: to be woken before is to
+//!   have looked later.
 //! - `print!` and `eprint!` write nothing; `Backoff` waits not at all.
 //!
 //! The names are private to std and change with its versions: one that is not found is not replaced, and the
@@ -46,6 +52,8 @@ const FUNCTIONS: &[Row] = &[
             "*2io5stdio7__eprint*",
             "*2io5stdio6_print*",
             "*2io5stdio7_eprint*",
+            "*4mpmc5waker9SyncWaker6notify17h*",
+            "*4mpmc5waker9SyncWaker10disconnect17h*",
             "*7Backoff10spin_heavy*",
             "*7Backoff10spin_light*",
             "*7Backoff4spin17h*",
@@ -56,12 +64,23 @@ const FUNCTIONS: &[Row] = &[
     ),
 ];
 
+/// What is left unfreed.
+const UNFREED: &[Row] = &[row(
+    &[
+        "*drop_in_place$LT$std..thread..thread..Thread$GT$17h*",
+        "*drop_in_place$LT$alloc..sync..Arc$LT$std..thread..scoped..ScopeData$GT$$GT$17h*",
+    ],
+    KEEPS,
+    nothing,
+)];
+
 /// All bits of the counter of a `RwLock`: it is locked for writing.
 const WRITE_LOCKED: u64 = 0x3fff_ffff;
 
 /// The functions of a module that are replaced.
-pub fn replaced(module: &Module) -> HashMap<Value<'_>, &'static Row> {
-    let find = |name: &str| FUNCTIONS.iter().find(|row| row.is_for(name));
+pub fn replaced(module: &Module, leaks: bool) -> HashMap<Value<'_>, &'static Row> {
+    let unfreed: &[Row] = if leaks { &[] } else { UNFREED };
+    let find = |name: &str| FUNCTIONS.iter().chain(unfreed).find(|row| row.is_for(name));
     module
         .functions()
         .filter(|function| !function.is_declaration())
@@ -101,6 +120,22 @@ pub fn fast_path(at: Value<'_>) -> Option<Fast> {
             None
         }
     })
+}
+
+/// The nanoseconds of an `Option<Instant>` that is `None`.
+pub const NO_DEADLINE: u64 = 1_000_000_000;
+
+/// Whether a call waits, in a channel, for a message or for room.
+pub fn is_wait_of_channel(call: Value<'_>) -> bool {
+    let (callee, caller) = (call.callee(), call.function());
+    callee.name().contains("4mpmc7context7Context4with17h")
+        && [
+            "4mpmc4list16Channel$LT$T$GT$4recv17h",
+            "4mpmc5array16Channel$LT$T$GT$4recv17h",
+            "4mpmc5array16Channel$LT$T$GT$4send17h",
+        ]
+        .iter()
+        .any(|part| caller.name().contains(part))
 }
 
 /// Whether a call parks the thread at the end of a scope, where it waits for a counter anyway.

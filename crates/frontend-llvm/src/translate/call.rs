@@ -5,7 +5,7 @@ use super::types::{self, Unsupported};
 use crate::library::{self, slow};
 use crate::llvm::{TypeKind, Value, ValueKind};
 use porf_event::{FenceMode, WriteMode};
-use porf_ir::{Instr, Operand, Reg};
+use porf_ir::{CmpOp, Instr, Operand, Reg, Width};
 
 impl<'m> Body<'_, 'm> {
     pub fn call(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
@@ -24,6 +24,9 @@ impl<'m> Body<'_, 'm> {
                 self.set_result(i, result)
             }
             ValueKind::Function if self.shortens() && slow::is_park_of_scope(i) => Ok(()),
+            ValueKind::Function if self.shortens() && slow::is_wait_of_channel(i) => {
+                self.wait_in_channel(i, callee)
+            }
             ValueKind::Function if self.shortens() && slow::fast_path(i).is_some() => {
                 self.take_lock(i)?;
                 // `Ok` of the value that was there.
@@ -68,7 +71,7 @@ impl<'m> Body<'_, 'm> {
 
     /// Whether parts of std are replaced.
     pub fn shortens(&self) -> bool {
-        !self.tr.replaced.is_empty()
+        self.tr.shortens
     }
 
     /// Takes the lock that a compare-and-swap, or a call of one, is the fast path to.
@@ -77,6 +80,25 @@ impl<'m> Body<'_, 'm> {
         let address = self.word(i.operand(0))?;
         let instr = slow::take(self.tr, fast, address);
         self.b.push(instr);
+        Ok(())
+    }
+
+    /// Waits for a message as std does if there is a deadline, and otherwise looks for one again.
+    fn wait_in_channel(&mut self, i: Value<'m>, wait: Value<'m>) -> Result<(), Unsupported> {
+        let Some(nanoseconds) = i.function().params().last().copied() else { return Ok(()) };
+        let nanoseconds = self.word(nanoseconds)?;
+        let function = self.tr.function_id(wait)?;
+        let fixed = wait.value_type().param_count() as usize;
+        let args = self.arguments(i, fixed, false)?;
+        let is_timed = self.b.register("");
+        let b = Operand::Const(slow::NO_DEADLINE);
+        let (op, width) = (CmpOp::Ne, Width::W32);
+        self.b.push(Instr::Cmp { dst: is_timed, op, width, a: nanoseconds, b });
+        let (timed, on) = (self.b.label(), self.b.label());
+        self.b.branch(is_timed, timed, on);
+        self.b.bind(timed);
+        self.b.push(Instr::Call { function, args: args.into(), dst: None });
+        self.b.bind(on);
         Ok(())
     }
 

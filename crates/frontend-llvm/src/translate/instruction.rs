@@ -191,14 +191,29 @@ impl<'m> Body<'_, 'm> {
     }
 
     fn wide(&mut self, i: Value<'m>, op: WideOp, a: &[Operand], b: &[Operand]) -> Result<(), Unsupported> {
-        if !matches!(i.operand(0).ty().kind(), TypeKind::Int(128)) {
-            return Err(format!("arithmetic on {}", i.operand(0).ty().print()));
+        let unsupported = || Err(format!("arithmetic on {}", i.operand(0).ty().print()));
+        let TypeKind::Int(bits @ 65..=128) = i.operand(0).ty().kind() else { return unsupported() };
+        use WideOp::{AShr, Add, Mul, SDiv, SRem, Shl, Sle, Slt, Sub};
+        // Narrower ones are kept without a sign.
+        if bits < 128 && matches!(op, AShr | SDiv | SRem | Sle | Slt) {
+            return unsupported();
         }
-        let row = self.fresh(i);
+        let mut row = self.fresh(i);
         let operands = Box::new([a[0], a[1], b[0], b[1]]);
         self.b.push(Instr::Wide { dst: register(row[0]), op, operands });
+        if bits < 128 && matches!(op, Add | Mul | Shl | Sub) {
+            row[1] = self.upper(row[1], bits);
+        }
         self.set(i, row);
         Ok(())
+    }
+
+    /// What an integer of 65 to 128 bits has of its upper word.
+    fn upper(&mut self, word: Operand, bits: u32) -> Operand {
+        match bits {
+            128 => word,
+            bits => self.bin(BinOp::And, Width::W64, word, Operand::Const(mask(Width(bits as u8 - 64)))),
+        }
     }
 
     fn float(&mut self, i: Value<'m>, op: FloatOp) -> Result<(), Unsupported> {
@@ -266,7 +281,11 @@ impl<'m> Body<'_, 'm> {
         let words = self.words(i.operand(0))?;
         if is_wide(i) {
             // A pointer or narrower integer as 128 bits: the upper half is 0.
-            self.set(i, vec![words[0], Operand::Const(0)]);
+            let high = match (i.ty().kind(), is_wide(i.operand(0))) {
+                (TypeKind::Int(bits), true) => self.upper(words[1], bits),
+                _ => Operand::Const(0),
+            };
+            self.set(i, vec![words[0], high]);
             return Ok(());
         }
         let to = types::scalar(self.tr.module, types::lane(i.ty()))?;
@@ -287,6 +306,10 @@ impl<'m> Body<'_, 'm> {
         let wide = is_wide(i);
         let bits = if wide { 64 } else { types::scalar(self.tr.module, types::lane(i.ty()))?.bits };
         if is_wide(i.operand(0)) {
+            if !signed && words.len() == 2 && matches!(i.ty().kind(), TypeKind::Int(..=128)) {
+                self.set(i, words);
+                return Ok(());
+            }
             return Err(format!("extension of {}", i.operand(0).ty().print()));
         }
         let from = types::scalar(self.tr.module, types::lane(i.operand(0).ty()))?;

@@ -40,7 +40,9 @@ pub struct Translator<'m> {
     pub volatile: Volatile,
     /// The program is one of Rust.
     pub is_rust: bool,
-    /// Functions of std that we have our own versions of.
+    /// Parts of std are replaced.
+    pub shortens: bool,
+    /// Functions of std, and of crates of ours, that we have our own versions of.
     pub replaced: HashMap<Value<'m>, &'static Row>,
     pub program: Program,
     functions: HashMap<Value<'m>, FunctionId>,
@@ -61,12 +63,18 @@ pub struct Translator<'m> {
 /// Translates everything that `entry` needs.
 pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> Result<Program, Error> {
     let is_rust = module.is_rust();
+    let shortens = is_rust && !options.real_std;
+    let mut replaced = if shortens { slow::replaced(module, options.leaks) } else { HashMap::new() };
+    if is_rust {
+        replaced.extend(library::intrinsics::used(module));
+    }
     let mut translator = Translator {
         module,
         spurious: options.spurious,
         volatile: options.volatile,
         is_rust,
-        replaced: if is_rust && !options.real_std { slow::replaced(module) } else { HashMap::new() },
+        shortens,
+        replaced,
         program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
         functions: HashMap::new(),
         pending: Vec::new(),

@@ -10,8 +10,9 @@ use super::kept::{Kept, Place};
 use super::panics;
 use super::sections::Sections;
 use crate::answer::{Related, Shown, source};
+use crate::names::is_library;
 use crate::question::{Question, Says};
-use crate::trace::{Trace, stack};
+use crate::trace::{StackFrame, Trace, stack};
 use porf_event::{BlockReason, Label, ThreadId};
 use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
 use porf_graph::Ev;
@@ -480,13 +481,17 @@ impl<'a> Findings<'a> {
     }
 
     fn stuck(&mut self, execution: &Execution<'_, '_>, stuck: &Stuck) -> ControlFlow<()> {
-        let loops = stuck.threads.iter().all(|(_, waiting, _)| *waiting != Waiting::Lock);
+        let calls = |thread: ThreadId| {
+            stack(execution.program(), &execution.state(thread).stack(execution.program()))
+        };
+        let loops = stuck.threads.iter().all(|(thread, waiting, _)| match waiting {
+            Waiting::Lock => false,
+            Waiting::Loop => !waits_for_message(&calls(*thread)),
+            Waiting::Join => true,
+        });
         let (kind, message) = match loops {
             true => (ViolationKind::Liveness, "a loop that waits for another thread never ends"),
             false => (ViolationKind::Deadlock, "deadlock: no thread can go on"),
-        };
-        let calls = |thread: ThreadId| {
-            stack(execution.program(), &execution.state(thread).stack(execution.program()))
         };
         let place = || {
             let waiting = stuck.threads.iter().filter(|(_, waiting, _)| *waiting != Waiting::Join);
@@ -577,4 +582,10 @@ fn related_word(kind: FaultKind) -> &'static str {
         FaultKind::BadFree => "freed first here",
         _ => "allocated here",
     }
+}
+
+/// Whether a thread waits in a channel of Rust's std. That is a loop of std's, and not of the user's.
+fn waits_for_message(calls: &[StackFrame]) -> bool {
+    let mut own = calls.iter().take_while(|frame| is_library(frame));
+    own.any(|frame| frame.function.starts_with("std::sync::mpmc::"))
 }

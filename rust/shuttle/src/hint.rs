@@ -1,0 +1,3 @@
+//! Hints.
+
+pub use std::hint::*;
