@@ -9,9 +9,10 @@ use crate::names::{self, Names, demangled};
 use porf_event::{Dependencies, Dialect, EventId, Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_interp::{Interpreter, Step, ThreadState};
-use porf_ir::{FunctionId, Program, Span};
+use porf_ir::{FunctionId, Program, Span, layout};
 use porf_oracle::Execution as Candidate;
 use porf_verdict::SourceLocation;
+use std::collections::{HashMap, HashSet};
 
 /// Events of an execution in an order that explains them, and their threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -190,7 +191,25 @@ impl Trace {
     /// Takes the events, in the order in which they were found.
     fn arrange(&mut self, found: Vec<TraceEvent>, names: &Names<'_>) {
         (self.events, self.interleaves) = order::explained(found, self.co.as_deref());
-        self.events.iter_mut().for_each(|event| event.name(names));
+        // A place has one name, and no two have the same.
+        let mut known: HashMap<u64, String> = HashMap::new();
+        let mut taken: HashSet<String> = HashSet::new();
+        for event in &mut self.events {
+            event.name(names);
+            let Some(access) = event.label.access() else { continue };
+            let address = access.location.0;
+            if let Some(name) = known.get(&address) {
+                event.location.clone_from(name);
+                continue;
+            }
+            if taken.contains(&event.location) {
+                let object =
+                    layout::allocation(address).map_or(format!("{address:#x}"), |event| event.to_string());
+                event.location = format!("{}@{object}", event.location);
+            }
+            taken.insert(event.location.clone());
+            known.insert(address, event.location.clone());
+        }
     }
 
     /// The event with a number.
@@ -259,7 +278,10 @@ impl TraceEvent {
         TraceEvent {
             id,
             label,
-            location: String::new(),
+            location: label
+                .access()
+                .and_then(|access| names::written(program, state, access.location.0))
+                .unwrap_or_default(),
             value: String::new(),
             rf,
             answer: answer(&label),
@@ -277,7 +299,8 @@ impl TraceEvent {
     fn name(&mut self, names: &Names<'_>) {
         match self.label {
             Label::Read { access, value, .. } | Label::Write { access, value, .. } => {
-                self.location = names.location(access.location.0, access.size);
+                let written = std::mem::take(&mut self.location);
+                self.location = names.expression(&written, access.location.0, access.size);
                 self.value = match self.stack.first() {
                     Some(frame) if is_condition(frame) => waiters(value),
                     _ => names.value(value, access.size),

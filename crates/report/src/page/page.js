@@ -149,6 +149,8 @@ function pin(id, tab) {
 function toRow(at) {
   const scroll = $("scroll"), top = at * ROW;
   if (top < scroll.scrollTop + ROW || top > scroll.scrollTop + scroll.clientHeight - 34 - 3 * ROW) scroll.scrollTop = top - scroll.clientHeight / 2;
+  const { left, width } = state.layout.columns[state.rows[at].thread];
+  if (left < scroll.scrollLeft + 80 || left + width > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = Math.max(0, left + width / 2 - scroll.clientWidth / 2);
 }
 
 // To the next event up or down, of the same thread if `own`.
