@@ -142,7 +142,7 @@ impl Trace {
             }
             if any {
                 let mut own = found.iter().map(|(_, event)| event).filter(|event| event.id.thread == id);
-                let name = thread_name(name, || own.find_map(outermost));
+                let name = thread_name(name, || own.find_map(|event| outermost(program, event)));
                 trace.threads.push(TraceThread { id, name });
             }
         }
@@ -249,7 +249,9 @@ impl<'p> Found<'p> {
         if !self.started.iter().any(|thread| thread.id == id.thread) {
             // The outermost call is what the thread runs.
             let name = self.events[at].stack.last().map_or(String::new(), |frame| frame.function.clone());
-            let name = thread_name(name, || self.events[at..].iter().find_map(outermost));
+            let name = thread_name(name, || {
+                self.events[at..].iter().find_map(|event| outermost(self.program, event))
+            });
             self.started.push(TraceThread { id: id.thread, name });
         }
         &self.events[at]
@@ -266,8 +268,9 @@ impl<'p> Found<'p> {
 
 /// What a thread is called: by what it runs, or by the user's own function if it begins in a library.
 fn thread_name(name: String, own: impl FnOnce() -> Option<String>) -> String {
-    // Threads of Rust all begin in the same function of std, and so do tests.
-    let is_std = name.contains("::thread_start") || name.starts_with("core::ops::function::");
+    // Threads of Rust all begin in the same function of std, and so do tests; threads of C++ in one of std::thread's.
+    let starts = ["core::ops::function::", "std::"];
+    let is_std = name.contains("::thread_start") || starts.iter().any(|start| name.starts_with(start));
     let own = if is_std { own() } else { None };
     own.unwrap_or(name)
 }
@@ -334,9 +337,16 @@ impl TraceEvent {
     }
 }
 
-/// The user's outermost function on the way to an event.
-fn outermost(event: &TraceEvent) -> Option<String> {
-    event.stack.iter().rfind(|frame| !names::is_library(frame)).map(|frame| frame.function.clone())
+/// The user's outermost function on the way to an event; a lambda of C++ by its line.
+fn outermost(program: &Program, event: &TraceEvent) -> Option<String> {
+    let frame = event.stack.iter().rfind(|frame| !names::is_library(frame))?;
+    let is_lambda = frame.function.contains("lambda") || frame.function.contains("$_");
+    let function = program.functions.iter().find(|function| demangled(&function.name) == frame.function);
+    let line = function.and_then(|function| function.spans.first()).map(|span| span.line);
+    Some(match line.filter(|line| is_lambda && *line > 0) {
+        Some(line) => format!("lambda at line {line}"),
+        None => frame.function.clone(),
+    })
 }
 
 /// Calls with names and source lines.

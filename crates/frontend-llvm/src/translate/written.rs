@@ -219,11 +219,12 @@ fn number<'m>(tr: &Translator<'m>, value: Value<'m>, depth: u32) -> Option<Strin
     }
 }
 
-/// What the source calls a variable; `None` for those that the compiler made.
+/// What the source calls a variable; `None` for those that the compiler made. `this` is one of them: it is not written
+/// in lambdas, and seldom elsewhere.
 fn variable(name: &str) -> Option<&str> {
     let name = name.strip_suffix(".addr").unwrap_or(name);
-    let made = name.is_empty() || name.contains('.') || matches!(name, "retval" | "this1" | "tmp");
-    if name == "this1" { Some("this") } else { (!made).then_some(name) }
+    let made = name.is_empty() || name.contains('.') || matches!(name, "retval" | "this" | "this1" | "tmp");
+    (!made).then_some(name)
 }
 
 /// Whether a call is one of a method of `std::atomic`, whose object is the first argument.

@@ -97,7 +97,7 @@ function draw(all) {
       const event = row.event, line = event.library ? "lib" : event.line || "";
       cell = `<span class="cell ${event.kind}${event.marked ? " marked" : ""}" style="${place}" title="${escapeText(event.text)}">${line ? `<span class="ln">${line}</span>` : ""}${textOf(event)}${event.rf ? `<span class="from">← ${event.rf}</span>` : ""}</span>`;
     } else {
-      cell = `<span class="cell folded" style="${place}" title="click to open">… ${row.fold.length} events</span>`;
+      cell = `<span class="cell folded" style="${place}" title="click to open">… ${row.fold.length} event${row.fold.length === 1 ? "" : "s"}</span>`;
     }
     html.push(`<div class="${names.join(" ")}" style="top:${at * ROW}px" data-row="${at}" data-id="${row.id}"><span class="id">${row.event ? row.id : ""}</span>${cell}</div>`);
   }
