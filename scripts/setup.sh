@@ -14,6 +14,8 @@ need cvc5 cvc5
 need make make
 need cmake cmake
 need autoconf autoconf
+# For `make test-cluster`: Python with virtual environments.
+python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3 python3-venv)
 # The newest clang beside the distribution's own, if there is one to install.
 if ! command -v clang-22 >/dev/null 2>&1 && apt-cache show clang-22 >/dev/null 2>&1; then
     missing+=(clang-22)

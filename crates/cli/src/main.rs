@@ -51,6 +51,8 @@ enum Verb {
     /// Print a completion script for a shell
     Completions(verb::completions::Args),
     Man(verb::man::Args),
+    #[command(hide = true)]
+    Work(verb::work::Args),
 }
 
 fn main() -> ExitCode {
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         Verb::Models(args) => verb::models::run(&args, &cli.options),
         Verb::Completions(args) => verb::completions::run(&args),
         Verb::Man(args) => verb::man::run(&args),
+        Verb::Work(args) => verb::work::run(&args),
     }
 }
 

@@ -92,7 +92,7 @@ pub use advise::{Advice, Advised, Place, Repair, Side, Suggestion, advise, repai
 pub use answer::{Answer, Found, Related, Seconds, Shown, source};
 pub use error::Error;
 pub use explain::{Axiom, Step, Unseen, Why, explain};
-pub use input::{Code, Input, LoadOptions, Origin, ShouldPanic, Test, Volatile};
+pub use input::{Code, Domain, Input, LoadOptions, Origin, ShouldPanic, Test, Volatile};
 pub use litmus::{
     Axioms, Engine, TestAnswer, TestDifference, TestExecution, TestExecutions, difference, executions,
     litmus, parse_litmus,
@@ -104,5 +104,6 @@ pub use porf_param::prove;
 pub use question::Question;
 pub use replay::{Expected, Replayed, replay};
 pub use verify::{
-    Budget, Checkpoint, Difference, Estimate, Memory, Progress, Request, against, estimate, verify,
+    Assignment, Budget, Checkpoint, Difference, Estimate, Event, Inbox, Job, Left, Memory, Outcome, PROTOCOL,
+    Progress, Remote, Report, Request, against, estimate, verify, work,
 };

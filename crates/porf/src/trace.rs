@@ -136,7 +136,9 @@ impl Trace {
                     names.add_variable(entry.id, name);
                 }
                 let rf = (entry.label.is_read() && entry.rf.is_some()).then(|| graph.event(entry.rf).id);
-                found.push((event, TraceEvent::at(program, &state, entry.id, entry.label, rf)));
+                let value = interpreter.input(&state, answer).unwrap_or_default();
+                let made = TraceEvent::at(program, &state, entry.id, entry.label, rf);
+                found.push((event, TraceEvent { value, ..made }));
                 interpreter.deliver(&mut state, answer);
                 any = true;
             }
@@ -331,6 +333,7 @@ impl TraceEvent {
             Label::Join { child } => format!("join {child}"),
             Label::Alloc { size, .. } => format!("allocate {size} bytes: {name}"),
             Label::Free { .. } => format!("free {name}"),
+            Label::Choice { .. } if !self.value.is_empty() => format!("input {}", self.value),
             Label::Choice { chosen, .. } => format!("choose {chosen}"),
             other => other.to_string(),
         }

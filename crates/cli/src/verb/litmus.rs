@@ -1,6 +1,9 @@
 //! `porf litmus`: what do the models say about these tests?
 
+mod answers;
+
 use crate::options::{Format, Options, width};
+use answers::Answers;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use porf::{Axioms, Engine, Error, TestAnswer, TestExecutions, difference};
@@ -53,6 +56,15 @@ pub struct Args {
     /// Print the final states of every test (default: only if there is a single one)
     #[arg(long)]
     states: bool,
+    /// Only list the files, and the arguments that decide their answers
+    #[arg(long, hide = true)]
+    list: bool,
+    /// Print the answers as plain data, a line for each file
+    #[arg(long, hide = true)]
+    raw: bool,
+    /// Run nothing: take the answers from this file
+    #[arg(long, hide = true, value_name = "FILE", conflicts_with_all = ["against", "raw"])]
+    answers: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -80,6 +92,9 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         Ok(files) => files,
         Err(error) => return fail(&error.to_string(), options),
     };
+    if args.list {
+        return list(args, &files);
+    }
     let mut models = Vec::new();
     for name in &args.model {
         match Axioms::load(name) {
@@ -105,15 +120,24 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
         EngineArg::Oracle => Engine::Oracle { unroll: args.unroll },
         EngineArg::Explore => Engine::Explore { unroll: args.unroll },
     };
-    let results: Vec<Tested> = files
-        .par_iter()
-        .map(|file| {
-            let tested = test(file, &models, engine, args.explain || args.html.is_some());
-            progress.inc(1);
-            tested
-        })
-        .collect();
+    let one_by_one = args.explain || args.html.is_some();
+    let run = |file: &PathBuf| {
+        let tested = test(file, |test| ask(test, &models, engine, one_by_one));
+        progress.inc(1);
+        tested
+    };
+    let results: Vec<Tested> = match &args.answers {
+        None => files.par_iter().map(run).collect(),
+        Some(path) => match known(path, &files) {
+            Ok(results) => results,
+            Err(message) => return fail(&message, options),
+        },
+    };
     progress.finish_and_clear();
+    if args.raw {
+        results.iter().for_each(|tested| println!("{}", answers::line(&tested.answers)));
+        return ExitCode::SUCCESS;
+    }
     let seconds = started.elapsed().as_secs_f64();
     match options.format {
         Format::Json => print_json(&results, args.explain),
@@ -153,32 +177,21 @@ fn failed(results: &[Tested]) -> impl Iterator<Item = (&str, &LitmusTest, &str)>
 struct Tested {
     file: String,
     test: Result<LitmusTest, Diagnostic>,
-    answers: Vec<(String, Result<TestAnswer, Error>)>,
+    answers: Answers,
     /// For each answer, the executions one by one, if they were asked for.
     executions: Vec<Result<TestExecutions, Error>>,
 }
 
-fn test(file: &Path, models: &[Axioms], engine: Engine, one_by_one: bool) -> Tested {
+type Asked = (Answers, Vec<Result<TestExecutions, Error>>);
+
+fn test(file: &Path, answer: impl FnOnce(&LitmusTest) -> Asked) -> Tested {
     let name = file.display().to_string();
     let test = match std::fs::read(file) {
         Ok(bytes) => porf_frontend_litmus::parse(&name, &String::from_utf8_lossy(&bytes)),
         Err(error) => Err(Diagnostic::about(&name, error.to_string())),
     };
-    let mut tested = Tested { file: name, test, answers: Vec::new(), executions: Vec::new() };
-    if let Ok(test) = &tested.test {
-        let own = if models.is_empty() { Some(Axioms::default_for(test)) } else { None };
-        for model in own.into_iter().chain(models) {
-            let answer = porf::litmus(test, model, engine);
-            if one_by_one && answer.is_ok() {
-                let unroll = match engine {
-                    Engine::Oracle { unroll } | Engine::Explore { unroll } => unroll,
-                };
-                tested.executions.push(porf::executions(test, model, unroll));
-            }
-            tested.answers.push((model.name().to_string(), answer));
-        }
-    }
-    tested
+    let (answers, executions) = test.as_ref().map_or_else(|_| Asked::default(), answer);
+    Tested { file: name, test, answers, executions }
 }
 
 impl Tested {
@@ -239,6 +252,55 @@ fn write_pages(path: &Path, results: &[Tested]) -> Result<(), String> {
         std::fs::write(file, page).map_err(wrong)?;
     }
     Ok(())
+}
+
+fn ask(test: &LitmusTest, models: &[Axioms], engine: Engine, one_by_one: bool) -> Asked {
+    let own = if models.is_empty() { Some(Axioms::default_for(test)) } else { None };
+    let (mut answers, mut executions) = Asked::default();
+    for model in own.into_iter().chain(models) {
+        let answer = porf::litmus(test, model, engine);
+        if one_by_one && answer.is_ok() {
+            let unroll = match engine {
+                Engine::Oracle { unroll } | Engine::Explore { unroll } => unroll,
+            };
+            executions.push(porf::executions(test, model, unroll));
+        }
+        answers.push((model.name().to_string(), answer));
+    }
+    (answers, executions)
+}
+
+/// Answers that somebody else has found, a line for each file.
+fn known(path: &Path, files: &[PathBuf]) -> Result<Vec<Tested>, String> {
+    let lines = answers::lines(path)?;
+    if lines.len() != files.len() {
+        return Err(format!("{} answers for {} files", lines.len(), files.len()));
+    }
+    let mut wrong = None;
+    let tested = files.iter().zip(&lines).map(|(file, line)| {
+        test(file, |test| {
+            let answers = answers::read(line, test).unwrap_or_else(|message| {
+                wrong.get_or_insert(message);
+                Vec::new()
+            });
+            (answers, Vec::new())
+        })
+    });
+    let tested = tested.collect();
+    wrong.map_or(Ok(tested), Err)
+}
+
+/// What somebody else has to know to find the answers.
+fn list(args: &Args, files: &[PathBuf]) -> ExitCode {
+    let engine = args.engine.to_possible_value().map_or(String::new(), |value| value.get_name().to_string());
+    let mut arguments = vec!["--engine".to_string(), engine, "--unroll".to_string(), args.unroll.to_string()];
+    for model in &args.model {
+        let path = std::fs::canonicalize(model).ok().filter(|path| path.is_file());
+        arguments
+            .extend(["--model".to_string(), path.map_or(model.clone(), |path| path.display().to_string())]);
+    }
+    println!("{}", serde_json::json!({"files": files, "arguments": arguments}));
+    ExitCode::SUCCESS
 }
 
 /// What the model allows and `against` forbids, test by test.

@@ -74,9 +74,10 @@ fn read(args: &Args) -> Result<Value, String> {
 }
 
 fn replay(witness: &Witness) -> Result<Replayed, String> {
-    let porf::Origin { files, flags, entry, spurious, overflow, volatile } = witness.origin.clone();
+    let porf::Origin { files, flags, entry, spurious, overflow, volatile, inputs } = witness.origin.clone();
     let files: Vec<PathBuf> = files.into_iter().map(PathBuf::from).collect();
-    let options = LoadOptions { flags, entry, spurious, overflow, volatile, ..LoadOptions::default() };
+    let options =
+        LoadOptions { flags, entry, spurious, overflow, volatile, inputs, ..LoadOptions::default() };
     let input = Input::load(&files, &options).map_err(|error| error.to_string())?;
     let mut program =
         porf::mapping::compile(input.program, witness.model).map_err(|error| error.to_string())?;

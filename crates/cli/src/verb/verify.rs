@@ -1,13 +1,15 @@
 //! `porf verify FILE`: every execution of a program, and what goes wrong in one.
 
+mod cluster;
 mod progress;
 
 use crate::guard::Guard;
 use crate::options::{Format, Options, width};
 use clap::ValueEnum;
+use cluster::Cluster;
 use porf::{
-    Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction, Reductions,
-    Request, Schedule, Volatile,
+    Answer, Budget, Checkpoint, Domain, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction,
+    Reductions, Request, Schedule, Volatile,
 };
 use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
@@ -87,6 +89,9 @@ pub struct Args {
     /// What volatile accesses are: ordinary ones that may race, as in the standards, or atomics
     #[arg(long, value_enum, default_value_t = VolatileName::Plain)]
     volatile: VolatileName,
+    /// Values of input to try: LO..HI or A,B,C (default: those that the program tells apart)
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    nondet: Option<Domain>,
     /// The function that the first thread runs
     #[arg(long, default_value = "main")]
     entry: String,
@@ -118,6 +123,9 @@ pub struct Args {
     /// Which thread moves first where several can: the result is the same, the way there is not
     #[arg(long, value_enum, default_value_t = ScheduleName::Left, hide = true)]
     schedule: ScheduleName,
+    /// The search is done by workers elsewhere: the descriptors to hear from them and to speak to them
+    #[arg(long, hide = true, value_name = "IN,OUT", value_parser = cluster::descriptors, conflicts_with = "jobs")]
+    cluster: Option<(i32, i32)>,
     /// Arguments for clang, or for rustc
     #[arg(last = true)]
     flags: Vec<String>,
@@ -168,9 +176,15 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     let input = load(args, options)?;
     let frontend = start.elapsed();
     let bar = Bar::default();
-    let request = request(args, &input, &bar);
+    let cluster = args.cluster.map(Cluster::new);
+    let mut request = request(args, &input, &bar);
+    if let Some(cluster) = &cluster {
+        request.remote = Some(cluster);
+        // What the workers on a machine may have together is decided there.
+        request.budget.memory = args.max_memory;
+    }
     if args.estimate {
-        let estimate = porf::estimate(&input, &request, 10_000)?;
+        let estimate = porf::estimate(&input, &request)?;
         match options.format {
             Format::Json => println!("{}", render::estimate_json(&estimate)),
             Format::Text => print!("{}", render::estimate_text(&estimate)),
@@ -202,7 +216,7 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     if !args.no_hints {
         // A hint that cannot be found is no error.
         let budget = Budget { memory: request.budget.memory, ..HINTS };
-        let hints = Request { budget, ..request };
+        let hints = Request { budget, remote: None, ..request };
         answer.repair = porf::repair(&input, &hints, &answer).unwrap_or(None);
     }
     answer.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
@@ -233,6 +247,7 @@ fn load(args: &Args, options: &Options) -> Result<Input, Error> {
         clang: args.clang.clone(),
         entry: args.entry.clone(),
         spurious: args.spurious,
+        inputs: args.nondet.clone(),
         overflow: args.overflow,
         volatile: match args.volatile {
             VolatileName::Plain => Volatile::Plain,
@@ -270,21 +285,13 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
 }
 
 /// What `porf verify` can look for.
-const KINDS: [ViolationKind; 9] = [
-    ViolationKind::Assertion,
-    ViolationKind::Race,
-    ViolationKind::Memory,
-    ViolationKind::Deadlock,
-    ViolationKind::Liveness,
-    ViolationKind::Lock,
-    ViolationKind::Trap,
-    ViolationKind::Panic,
-    ViolationKind::Leak,
-];
+fn kinds() -> impl Iterator<Item = ViolationKind> {
+    ViolationKind::ALL.into_iter().filter(|kind| *kind != ViolationKind::Unsafe)
+}
 
 fn kind(word: &str) -> Result<ViolationKind, String> {
-    let known = KINDS.into_iter().find(|kind| kind.word() == word);
-    known.ok_or_else(|| format!("one of {}", KINDS.map(ViolationKind::word).join(", ")))
+    let words = || kinds().map(ViolationKind::word).collect::<Vec<_>>().join(", ");
+    kinds().find(|kind| kind.word() == word).ok_or_else(|| format!("one of {}", words()))
 }
 
 /// What `--no-reduce` names.

@@ -13,7 +13,7 @@ use crate::answer::{Related, Shown, source};
 use crate::question::{Question, Says};
 use crate::trace::{Trace, stack};
 use porf_event::{BlockReason, Label, ThreadId};
-use porf_explore::{Execution, Stuck, Visit, Waiting};
+use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
 use porf_ir::{Program, Split};
@@ -77,7 +77,58 @@ pub(crate) struct Places {
     found: Vec<(String, u32, u32)>,
 }
 
+/// What was seen, as plain data: for a checkpoint, or for whoever drives the search.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Noted {
+    pub executions: u64,
+    pub dropped: (u64, u64),
+    pub ended: bool,
+    pub loops: Places,
+    pub assumptions: Places,
+    /// Whether some execution is the one that a litmus test asks for.
+    pub answered: bool,
+    /// The executions that show violations, and how much was looked at since the first.
+    pub violations: Vec<Task>,
+    pub after: u64,
+}
+
+impl Noted {
+    pub fn of(seen: &Seen) -> Noted {
+        Noted {
+            executions: seen.executions,
+            dropped: seen.dropped,
+            ended: seen.ended,
+            loops: seen.loops.clone(),
+            assumptions: seen.assumptions.clone(),
+            answered: seen.answered,
+            violations: seen.found.tasks(),
+            after: seen.after,
+        }
+    }
+}
+
+impl Seen {
+    /// Takes over what somebody else saw, but for the violations.
+    pub fn add(&mut self, noted: &Noted) {
+        self.dropped.0 += noted.dropped.0;
+        self.dropped.1 += noted.dropped.1;
+        self.ended |= noted.ended;
+        self.loops.merge(&noted.loops);
+        self.assumptions.merge(&noted.assumptions);
+        self.answered |= noted.answered;
+    }
+}
+
 impl Places {
+    fn merge(&mut self, other: &Places) {
+        self.any |= other.any;
+        for place in &other.found {
+            if self.found.len() < Places::MOST && !self.found.contains(place) {
+                self.found.push(place.clone());
+            }
+        }
+    }
+
     /// How many are kept.
     const MOST: usize = 8;
 
@@ -129,6 +180,11 @@ impl<'a> Findings<'a> {
             stopped: None,
             unsupported: None,
         }
+    }
+
+    /// The condition that is asked of executions.
+    pub fn question(&self) -> Option<&'a Question> {
+        self.question
     }
 
     /// Whether every single execution has to be looked at.
@@ -265,6 +321,14 @@ impl<'a> Findings<'a> {
                 let label = if two == "read" { "the read" } else { "the write" };
                 self.event(execution, ViolationKind::Race, message, second, Some((label, first)))
             }
+        }
+    }
+
+    /// Somebody else searches: is there still time?
+    pub fn look_at_the_clock(&mut self) {
+        let _ = self.go_on_watching();
+        if self.stopped.is_none() {
+            self.stopped = self.watch.spent(self.seen.executions, 0);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::explain;
 use porf::trace::{StackFrame, Trace, TraceEvent};
 use porf::{Answer, Difference, Estimate, Found, Model, Origin, Shown, Why};
 use porf_event::EventId;
-use porf_verdict::{Coverage, SourceLocation, Verdict, Violation, ViolationKind};
+use porf_verdict::{Coverage, SourceLocation, TriedInput, Verdict, Violation, ViolationKind};
 use serde_json::{Value, json};
 
 /// The object that `verify --format json` prints.
@@ -33,9 +33,13 @@ pub fn json(answer: &Answer) -> Value {
         "peak_bytes": answer.peak_bytes,
     });
     match &answer.verdict {
-        Verdict::Safe(Coverage::Bounded { unroll, loops }) => {
+        Verdict::Safe(Coverage::Bounded { unroll, loops, inputs }) => {
             let loops: Value = loops.iter().map(location_json).collect();
-            object["coverage"] = json!({ "kind": "bounded", "unroll": unroll, "loops": loops });
+            let tried =
+                |input: &TriedInput| json!({ "place": location_json(&input.place), "values": input.values });
+            let inputs: Value = inputs.iter().map(tried).collect();
+            object["coverage"] =
+                json!({ "kind": "bounded", "unroll": unroll, "loops": loops, "inputs": inputs });
         }
         Verdict::Safe(_) => object["coverage"] = json!({ "kind": "exhaustive" }),
         Verdict::Inconclusive(limit) => object["limit"] = json!(limit.to_string()),
@@ -98,6 +102,8 @@ pub fn estimate_json(estimate: &Estimate) -> Value {
         "command": "verify",
         "estimate": estimate.executions,
         "standard_error": estimate.standard_error,
+        "interval": [estimate.interval.0, estimate.interval.1],
+        "blocked": estimate.blocked,
     })
 }
 

@@ -131,9 +131,14 @@ pub fn difference_text(
 
 /// What `verify --estimate` prints.
 pub fn estimate_text(estimate: &Estimate) -> String {
-    let Estimate { executions, standard_error } = estimate;
+    let Estimate { executions, standard_error, interval: (low, high), blocked } = estimate;
     let plural = if executions.round() == 1.0 { "" } else { "s" };
-    format!("about {executions:.0} execution{plural} (standard error {standard_error:.0})\n")
+    if *standard_error == 0.0 {
+        return format!("{executions:.0} execution{plural}, {blocked:.0} blocked: exact, all were visited\n");
+    }
+    format!(
+        "about {executions:.0} execution{plural}, probably between {low:.0} and {high:.0}; about {blocked:.0} blocked\n"
+    )
 }
 
 fn diagnostic(

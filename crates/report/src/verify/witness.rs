@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// The file for a violation of an answer, if an execution shows it.
 pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
     let shown = found.shown.as_ref()?;
-    let Origin { files, flags, entry, spurious, overflow, volatile } = &answer.origin;
+    let Origin { files, flags, entry, spurious, overflow, volatile, inputs } = &answer.origin;
     Some(json!({
         "schema": 1,
         "kind": "witness",
@@ -20,6 +20,7 @@ pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
         "spurious": spurious,
         "overflow": overflow,
         "volatile": volatile.word(),
+        "inputs": inputs.as_ref().map(ToString::to_string),
         "model": answer.model.name(),
         "violation": violation_json(&found.violation),
         "execution": trace(&shown.trace, shown.why.as_ref()),
@@ -57,6 +58,7 @@ impl Witness {
             spurious: json["spurious"] == true,
             overflow: json["overflow"] == true,
             volatile: json["volatile"].as_str().and_then(Volatile::from_word).unwrap_or_default(),
+            inputs: json["inputs"].as_str().and_then(|text| text.parse().ok()),
         };
         let events = json["execution"]["events"].as_array().into_iter().flatten();
         let events = events.map(|event| {
