@@ -86,7 +86,7 @@ pub struct Image {
 }
 
 /// How the source writes what is accessed at a place: `q->tail`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Written {
     /// The file, by its place in [`Image::files`].
     pub file: u32,
