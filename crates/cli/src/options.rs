@@ -1,8 +1,11 @@
 //! Options that every verb understands.
 
-use clap::{Args, ValueEnum};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Args, Command, ValueEnum};
+use porf::Model;
 use porf_report::{Paint, diagnostic};
 use porf_verdict::Diagnostic;
+use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -67,6 +70,28 @@ impl Options {
             Color::Never => false,
             Color::Auto => std::env::var_os("NO_COLOR").is_none() && std::io::stdout().is_terminal(),
         }
+    }
+}
+
+/// Takes the name of a model; completions and help know them all.
+#[derive(Clone)]
+pub struct ModelName;
+
+impl TypedValueParser for ModelName {
+    type Value = Model;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Model, clap::Error> {
+        let parse = |name: &str| name.parse::<Model>();
+        parse.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Model::all().map(|model| PossibleValue::new(model.name()))))
     }
 }
 

@@ -145,6 +145,9 @@ fn seven_hundred_events_of_eight_threads() {
     assert!(matches >= 80, "{matches}");
     browser.key("Enter");
     assert_eq!(browser.count(".row.pin.match"), 1);
+    // Its column has come into sight.
+    let seen = "(() => { const cell = document.querySelector('.row.pin .cell').getBoundingClientRect(), box = document.getElementById('scroll').getBoundingClientRect(); return cell.left >= box.left && cell.right <= box.right; })()";
+    assert_eq!(browser.eval(seen), true);
     browser.screenshot("large");
     browser.click("#only");
     assert_eq!(browser.eval("state.rows.length").as_u64().unwrap(), matches);

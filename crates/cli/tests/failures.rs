@@ -88,3 +88,21 @@ fn a_test_that_cannot_be_read_is_a_line() {
         assert_eq!(object["error"]["line"], 3, "{object}");
     }
 }
+
+#[test]
+fn a_folder_as_junit() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("junit");
+    std::fs::create_dir_all(&folder).expect("the target directory is writable");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("writable");
+    write("good.litmus", "C good\n{}\nP0(int *x) { *x = 1; }\nforall (x=1)\n");
+    write("bad.litmus", "C bad\n{}\nP0(int *x) { *x = 1; }\nforall (x=2)\n");
+    write("broken.litmus", "C broken\n{}\nP0(int *x) { *x = ; }\nforall (x=2)\n");
+    let report = folder.join("report.xml");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
+    let output = command.arg("litmus").arg(&folder).arg("--junit").arg(&report).output().expect("porf runs");
+    assert_eq!(output.status.code(), Some(2));
+    let text = std::fs::read_to_string(report).expect("a report");
+    assert!(text.contains("tests=\"3\" failures=\"1\" errors=\"1\""), "{text}");
+    assert!(text.contains("<testcase classname=\"rc11\" name=\"good\""), "{text}");
+    assert!(text.contains("the condition fails: forall (x=2)"), "{text}");
+}

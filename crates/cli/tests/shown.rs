@@ -67,6 +67,51 @@ fn variables_on_a_stack_have_their_names() {
     assert!(text.contains("data race on shared"), "{text}");
 }
 
+#[test]
+fn fields_and_elements_are_written_as_in_the_source() {
+    let source = "#include <pthread.h>\n#include <stdlib.h>\n\
+        struct slot { int data; int seq; };\n\
+        struct queue { int head; int tail; };\n\
+        struct slot slots[4];\nint which = 2;\n\
+        void push(struct queue *q) { q->tail++; }\n\
+        void mark(int i) { slots[i].seq = i; }\n\
+        void *first(void *p) { push(p); return 0; }\n\
+        void *second(void *p) { mark(which); return p; }\n\
+        int main(void) {\n  struct queue *own = calloc(1, sizeof *own);\n  pthread_t t;\n  \
+          pthread_create(&t, 0, RUN, own);\n  RUN(own);\n  pthread_join(t, 0);\n}\n";
+    let text = verify("heap.c", source, &["--", "-DRUN=first"]);
+    assert!(text.contains("data race on q->tail"), "{text}");
+    assert!(!text.contains("+4"), "{text}");
+    let text = verify("elements.c", source, &["--", "-DRUN=second"]);
+    assert!(text.contains("data race on slots[2].seq"), "{text}");
+}
+
+#[test]
+fn a_narrow_terminal_folds_columns() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/message.c");
+    let run = |columns: &str, locale: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_porf"))
+            .args(["verify", "--explain"])
+            .arg(&example)
+            .env("COLUMNS", columns)
+            .env("LC_ALL", locale)
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (_, execution) = text.split_once("how it happens:").expect("an execution");
+        let (execution, _) = execution.split_once("rc11 allows it").expect("an explanation");
+        (execution.to_string(), text)
+    };
+    let (wide, _) = run("120", "C.UTF-8");
+    assert!(wide.contains("T0 main  "), "{wide}");
+    let (narrow, _) = run("40", "C.UTF-8");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+    assert!(narrow.contains("\n        T1 writer\nT1.0    11: message := 42 rlx\n"), "{narrow}");
+    let (plain, text) = run("120", "C");
+    assert!(text.is_ascii(), "{text}");
+    assert!(plain.contains("18: flag -> 1 acq <- T1.1"), "{plain}");
+}
+
 fn verify(name: &str, source: &str, more: &[&str]) -> String {
     let directory = std::env::temp_dir().join(format!("porf-shown-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();

@@ -159,12 +159,13 @@ fn a_violation_can_be_replayed() {
     let output = porf(&["verify", source.to_str().unwrap(), "--witness", witness.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
     let output = porf(&["replay", witness.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("x := 2") && text.contains("assertion `x == 1` fails"), "{text}");
     let output = porf(&["replay", "--format", "json", witness.to_str().unwrap()]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!((&report["schema"], &report["command"]), (&1.into(), &"replay".into()), "{report}");
+    assert_eq!(report["verdict"], "violated", "{report}");
     assert_eq!(report["violation"]["kind"], "assertion", "{report}");
     assert!(!report["events"].as_array().expect("a list").is_empty(), "{report}");
     // The program has changed: the witness is no longer one of it.

@@ -81,6 +81,31 @@ pub struct Image {
     pub thread_exit: Option<FunctionId>,
     /// Source files, which [`crate::Function::file`] refers to.
     pub files: Vec<String>,
+    /// How the source writes what is accessed at a place, in order.
+    pub written: Vec<Written>,
+}
+
+/// How the source writes what is accessed at a place: `q->tail`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Written {
+    /// The file, by its place in [`Image::files`].
+    pub file: u32,
+    /// From 1.
+    pub line: u32,
+    /// From 1, in characters.
+    pub column: u32,
+    /// The text. [`Written::OBJECT`] stands for the object, [`Written::INDEX`] for an index that depends on the run.
+    pub text: String,
+    /// How to compute the index: how far from the start of the object the first element is, and how far from one to
+    /// the next, in bytes.
+    pub index: Option<(u64, u64)>,
+}
+
+impl Written {
+    /// The object, which has no name in the source.
+    pub const OBJECT: char = '\u{1}';
+    /// An index that depends on the run.
+    pub const INDEX: char = '\u{2}';
 }
 
 /// A variable of which every thread has an instance of its own.

@@ -29,7 +29,7 @@ pub use builder::{FunctionBuilder, Label};
 pub use fault::FaultKind;
 pub use input::{Domain, InputType, InputValues};
 pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width};
-pub use layout::{AllocKind, Image, Region, Single, ThreadLocal};
+pub use layout::{AllocKind, Image, Region, Single, ThreadLocal, Written};
 pub use live::Liveness;
 pub use mapping::Unmapped;
 pub use math::{FloatOp, FloatOutcomes, IntOp, MathOp, Precision, WideOp};

@@ -1,8 +1,9 @@
 //! What things are called in the user's program: functions, objects, addresses, places.
 
-use crate::trace::StackFrame;
+use crate::trace::{StackFrame, stack};
 use porf_event::{EventId, Value};
-use porf_ir::{Program, Region, layout};
+use porf_interp::ThreadState;
+use porf_ir::{Program, Region, Written, layout};
 use std::collections::HashMap;
 
 /// The names of objects that an execution makes, and of those that the program has from the start.
@@ -38,6 +39,22 @@ impl<'p> Names<'p> {
         }
     }
 
+    /// The same, as the source writes it if that says more: `q->tail`, `slots[2].seq`. `written` is what
+    /// [`written`] gives.
+    pub(crate) fn expression(&self, written: &str, address: u64, size: u8) -> String {
+        let plain = self.location(address, size);
+        let named = plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':'));
+        // A variable by its own name is clearer than a pointer to it.
+        if written.is_empty() || (named && !written.starts_with(&plain)) {
+            return plain;
+        }
+        let object = || self.location(address - (layout::offset(address) - layout::FIRST_OFFSET), 1);
+        match written.strip_prefix(Written::OBJECT) {
+            Some(rest) => format!("{}{rest}", object()),
+            None => readable(written),
+        }
+    }
+
     /// A value: small negative numbers as such, addresses of objects and functions by name.
     pub fn value(&self, value: Value, size: u8) -> String {
         let plain = number(value, size);
@@ -56,6 +73,27 @@ impl<'p> Names<'p> {
             _ => plain,
         }
     }
+}
+
+/// How the source writes what a thread is about to access, if it is known: at the user's own place, be it inside a
+/// method of an atomic object.
+pub(crate) fn written(program: &Program, state: &ThreadState, address: u64) -> Option<String> {
+    let image = program.image.as_ref()?;
+    let own = state.places().zip(stack(program, &state.stack(program)));
+    let ((function, at), _) = own.into_iter().find(|(_, frame)| !is_library(frame))?;
+    let (function, file) = (program.function(function), program.function(function).file);
+    let span = function.spans.get(at as usize)?;
+    let key = (file, span.line, span.column);
+    let found = image.written.binary_search_by_key(&key, |one| (one.file, one.line, one.column)).ok()?;
+    let Written { text, index, .. } = &image.written[found];
+    let Some((before, stride)) = *index else { return Some(text.clone()) };
+    // How far from the start of its object it is.
+    let start = match program.global_at(address) {
+        Some(global) => global.address,
+        None => address - layout::offset(address).checked_sub(layout::FIRST_OFFSET)?,
+    };
+    let index = (address - start).checked_sub(before)?.checked_div(stride)?;
+    Some(text.replace(Written::INDEX, &index.to_string()))
 }
 
 /// A function as its author calls it.
@@ -143,7 +181,7 @@ pub fn is_library(frame: &StackFrame) -> bool {
 
 /// The name of a global with an index or offset behind it.
 fn readable(name: &str) -> String {
-    let end = name.find(['[', '+']).unwrap_or(name.len());
+    let end = name.find(['[', '+', '.', '-']).unwrap_or(name.len());
     format!("{}{}", demangled(&name[..end]), &name[end..])
 }
 

@@ -9,9 +9,10 @@ use crate::names::{self, Names, demangled};
 use porf_event::{Dependencies, Dialect, EventId, Label, ThreadId, Value};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_interp::{Interpreter, Step, ThreadState};
-use porf_ir::{FunctionId, Program, Span};
+use porf_ir::{FunctionId, Program, Span, layout};
 use porf_oracle::Execution as Candidate;
 use porf_verdict::SourceLocation;
+use std::collections::{HashMap, HashSet};
 
 /// Events of an execution in an order that explains them, and their threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,7 +144,7 @@ impl Trace {
             }
             if any {
                 let mut own = found.iter().map(|(_, event)| event).filter(|event| event.id.thread == id);
-                let name = thread_name(name, || own.find_map(outermost));
+                let name = thread_name(name, || own.find_map(|event| outermost(program, event)));
                 trace.threads.push(TraceThread { id, name });
             }
         }
@@ -192,7 +193,25 @@ impl Trace {
     /// Takes the events, in the order in which they were found.
     fn arrange(&mut self, found: Vec<TraceEvent>, names: &Names<'_>) {
         (self.events, self.interleaves) = order::explained(found, self.co.as_deref());
-        self.events.iter_mut().for_each(|event| event.name(names));
+        // A place has one name, and no two have the same.
+        let mut known: HashMap<u64, String> = HashMap::new();
+        let mut taken: HashSet<String> = HashSet::new();
+        for event in &mut self.events {
+            event.name(names);
+            let Some(access) = event.label.access() else { continue };
+            let address = access.location.0;
+            if let Some(name) = known.get(&address) {
+                event.location.clone_from(name);
+                continue;
+            }
+            if taken.contains(&event.location) {
+                let object =
+                    layout::allocation(address).map_or(format!("{address:#x}"), |event| event.to_string());
+                event.location = format!("{}@{object}", event.location);
+            }
+            taken.insert(event.location.clone());
+            known.insert(address, event.location.clone());
+        }
     }
 
     /// The event with a number.
@@ -232,7 +251,9 @@ impl<'p> Found<'p> {
         if !self.started.iter().any(|thread| thread.id == id.thread) {
             // The outermost call is what the thread runs.
             let name = self.events[at].stack.last().map_or(String::new(), |frame| frame.function.clone());
-            let name = thread_name(name, || self.events[at..].iter().find_map(outermost));
+            let name = thread_name(name, || {
+                self.events[at..].iter().find_map(|event| outermost(self.program, event))
+            });
             self.started.push(TraceThread { id: id.thread, name });
         }
         &self.events[at]
@@ -249,8 +270,9 @@ impl<'p> Found<'p> {
 
 /// What a thread is called: by what it runs, or by the user's own function if it begins in a library.
 fn thread_name(name: String, own: impl FnOnce() -> Option<String>) -> String {
-    // Threads of Rust all begin in the same function of std, and so do tests.
-    let is_std = name.contains("::thread_start") || name.starts_with("core::ops::function::");
+    // Threads of Rust all begin in the same function of std, and so do tests; threads of C++ in one of std::thread's.
+    let starts = ["core::ops::function::", "std::"];
+    let is_std = name.contains("::thread_start") || starts.iter().any(|start| name.starts_with(start));
     let own = if is_std { own() } else { None };
     own.unwrap_or(name)
 }
@@ -261,7 +283,10 @@ impl TraceEvent {
         TraceEvent {
             id,
             label,
-            location: String::new(),
+            location: label
+                .access()
+                .and_then(|access| names::written(program, state, access.location.0))
+                .unwrap_or_default(),
             value: String::new(),
             rf,
             answer: answer(&label),
@@ -279,7 +304,8 @@ impl TraceEvent {
     fn name(&mut self, names: &Names<'_>) {
         match self.label {
             Label::Read { access, value, .. } | Label::Write { access, value, .. } => {
-                self.location = names.location(access.location.0, access.size);
+                let written = std::mem::take(&mut self.location);
+                self.location = names.expression(&written, access.location.0, access.size);
                 self.value = match self.stack.first() {
                     Some(frame) if is_condition(frame) => waiters(value),
                     _ => names.value(value, access.size),
@@ -314,9 +340,16 @@ impl TraceEvent {
     }
 }
 
-/// The user's outermost function on the way to an event.
-fn outermost(event: &TraceEvent) -> Option<String> {
-    event.stack.iter().rfind(|frame| !names::is_library(frame)).map(|frame| frame.function.clone())
+/// The user's outermost function on the way to an event; a lambda of C++ by its line.
+fn outermost(program: &Program, event: &TraceEvent) -> Option<String> {
+    let frame = event.stack.iter().rfind(|frame| !names::is_library(frame))?;
+    let is_lambda = frame.function.contains("lambda") || frame.function.contains("$_");
+    let function = program.functions.iter().find(|function| demangled(&function.name) == frame.function);
+    let line = function.and_then(|function| function.spans.first()).map(|span| span.line);
+    Some(match line.filter(|line| is_lambda && *line > 0) {
+        Some(line) => format!("lambda at line {line}"),
+        None => frame.function.clone(),
+    })
 }
 
 /// Calls with names and source lines.

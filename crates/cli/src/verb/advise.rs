@@ -1,7 +1,7 @@
 //! `porf advise FILE`: the weakest orderings that keep a program right, or those that repair a wrong one.
 
 use crate::guard::Guard;
-use crate::options::{Format, Options, width};
+use crate::options::{Format, ModelName, Options, width};
 use porf::{Budget, Error, Input, LoadOptions, Model, Repair, Request, Suggestion};
 use porf_report::{advise as render, verify};
 use std::path::PathBuf;
@@ -21,7 +21,13 @@ pub struct Args {
     files: Vec<PathBuf>,
     /// The memory models under which the program must be safe: see `porf models` [default: rc11, and c20 for
     /// C++]
-    #[arg(long, value_delimiter = ',', alias = "require-models")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        alias = "require-models",
+        value_parser = ModelName,
+        hide_possible_values = true
+    )]
     model: Vec<Model>,
     /// Give up on executions in which a loop runs more often than this
     #[arg(long)]

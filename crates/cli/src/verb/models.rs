@@ -1,6 +1,6 @@
 //! `porf models`: the models, where they come from, what each engine does with them.
 
-use crate::options::{Format, Options};
+use crate::options::{Format, ModelName, Options};
 use porf::Model;
 use porf_report::models as render;
 use std::process::ExitCode;
@@ -13,6 +13,7 @@ use std::process::ExitCode;
   porf models --format json")]
 pub struct Args {
     /// Print the axioms of this model
+    #[arg(value_parser = ModelName, hide_possible_values = true)]
     name: Option<Model>,
 }
 

@@ -4,7 +4,7 @@ mod cluster;
 mod progress;
 
 use crate::guard::Guard;
-use crate::options::{Format, Options, width};
+use crate::options::{Format, ModelName, Options, width};
 use clap::ValueEnum;
 use cluster::Cluster;
 use porf::{
@@ -36,10 +36,16 @@ pub struct Args {
     files: Vec<PathBuf>,
     /// The memory model: see `porf models` [default: rc11 for C, c20 for C++ and Rust, or the model that a
     /// litmus test is meant for]
-    #[arg(long)]
+    #[arg(long, value_parser = ModelName, hide_possible_values = true)]
     model: Option<Model>,
     /// Only count the executions that the model allows and this one forbids, and show one
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "sarif"])]
+    #[arg(
+        long,
+        value_name = "MODEL",
+        value_parser = ModelName,
+        hide_possible_values = true,
+        conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "sarif"]
+    )]
     against: Option<Model>,
     /// When two executions count as the same: they agree on rf and co (mo), or on rf (rf)
     #[arg(long, value_enum, default_value_t = EquivalenceName::Mo)]

@@ -427,6 +427,9 @@ impl<'t, 'm> Body<'t, 'm> {
         if line > 0 {
             let column = self.tr.column(self.file, line, byte);
             self.b.at(Span { line, column });
+            if !self.tr.is_rust {
+                self.tr.note(instruction, (self.file, line, column));
+            }
         }
     }
 }

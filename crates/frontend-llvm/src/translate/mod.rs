@@ -10,6 +10,7 @@ mod intrinsic;
 mod memory;
 mod moves;
 pub mod types;
+mod written;
 
 use crate::library::{self, Row, slow};
 use crate::llvm::{Module, Value, ValueKind};
@@ -22,11 +23,12 @@ pub use moves::only_moves;
 use porf_event::ReadMode;
 use porf_ir::{
     CmpOp, FaultKind, Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Single, Span,
-    ThreadEntry, ThreadLocal, Width,
+    ThreadEntry, ThreadLocal, Width, Written,
 };
 use porf_verdict::{Diagnostic, Lines};
 use std::collections::HashMap;
 use types::Unsupported;
+use written::{Expression, Fields};
 
 /// The first word of `Ok(())` as a `Result<(), String>`: no capacity of a string.
 const OK: u64 = 1 << 63;
@@ -56,6 +58,10 @@ pub struct Translator<'m> {
     library_locals: HashMap<&'static str, u32>,
     library_globals: HashMap<&'static str, u64>,
     escapes: Escapes<'m>,
+    /// What the source calls fields.
+    fields: Fields<'m>,
+    /// How the source writes what is accessed, by file, line and column; `None` if that is ambiguous.
+    written: HashMap<(u32, u32, u32), Option<Expression>>,
     /// Source files, by number, that have more than ASCII and can be read.
     sources: HashMap<u32, Option<Lines<String>>>,
 }
@@ -84,6 +90,8 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
         library_locals: HashMap::new(),
         library_globals: HashMap::new(),
         escapes: Escapes::new(module),
+        fields: if is_rust { Fields::new() } else { written::fields(module) },
+        written: HashMap::new(),
         sources: HashMap::new(),
     };
     let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
@@ -91,6 +99,15 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
     while let Some((function, id)) = translator.pending.pop() {
         let body = Body::translate(&mut translator, function);
         translator.program.functions[id.0 as usize] = body;
+    }
+    let known = translator.written.into_iter().filter_map(|((file, line, column), expression)| {
+        let Expression { text, index, .. } = expression?;
+        Some(Written { file, line, column, text, index })
+    });
+    let mut known: Vec<Written> = known.collect();
+    known.sort();
+    if let Some(image) = &mut translator.program.image {
+        image.written = known;
     }
     Ok(translator.program)
 }

@@ -97,7 +97,7 @@ function draw(all) {
       const event = row.event, line = event.library ? "lib" : event.line || "";
       cell = `<span class="cell ${event.kind}${event.marked ? " marked" : ""}" style="${place}" title="${escapeText(event.text)}">${line ? `<span class="ln">${line}</span>` : ""}${textOf(event)}${event.rf ? `<span class="from">← ${event.rf}</span>` : ""}</span>`;
     } else {
-      cell = `<span class="cell folded" style="${place}" title="click to open">… ${row.fold.length} events</span>`;
+      cell = `<span class="cell folded" style="${place}" title="click to open">… ${row.fold.length} event${row.fold.length === 1 ? "" : "s"}</span>`;
     }
     html.push(`<div class="${names.join(" ")}" style="top:${at * ROW}px" data-row="${at}" data-id="${row.id}"><span class="id">${row.event ? row.id : ""}</span>${cell}</div>`);
   }
@@ -149,6 +149,8 @@ function pin(id, tab) {
 function toRow(at) {
   const scroll = $("scroll"), top = at * ROW;
   if (top < scroll.scrollTop + ROW || top > scroll.scrollTop + scroll.clientHeight - 34 - 3 * ROW) scroll.scrollTop = top - scroll.clientHeight / 2;
+  const { left, width } = state.layout.columns[state.rows[at].thread];
+  if (left < scroll.scrollLeft + 80 || left + width > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = Math.max(0, left + width / 2 - scroll.clientWidth / 2);
 }
 
 // To the next event up or down, of the same thread if `own`.
