@@ -28,7 +28,7 @@ const CRATES: [(&str, &str); 4] = [
          porf-verdict = { path = '../verdict' }\n\
          smallvec = '1'\n",
     ),
-    ("event", "[dependencies]\nsmallvec = '1'\n"),
+    ("event", "[features]\nserde = []\n[dependencies]\nsmallvec = '1'\n"),
     ("verdict", ""),
 ];
 
@@ -49,15 +49,14 @@ strip = 'debuginfo'
 fn main() {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    let library = out.join("libporf_runtime.a");
+    let library = out.join("porf_runtime.o");
     let target = env::var("TARGET").expect("cargo sets it");
     println!("cargo::rerun-if-changed=build.rs");
     if target == "x86_64-unknown-linux-gnu" {
         let workspace = out.join("native");
         write_workspace(&package, &workspace);
         build(&workspace);
-        fs::copy(workspace.join("target/release/libporf_runtime.a"), &library)
-            .expect("the runtime was built");
+        localise(&workspace.join("target/release/libporf_runtime.a"), &library);
     } else {
         fs::write(&library, b"").expect("OUT_DIR is writable");
     }
@@ -88,6 +87,24 @@ fn write_workspace(package: &Path, workspace: &Path) {
     if let Some(lock) = locks.iter().find(|lock| lock.exists()) {
         fs::copy(lock, workspace.join("Cargo.lock")).expect("OUT_DIR is writable");
     }
+}
+
+/// One object in which Rust's own names are local: the program may be a Rust program, with a standard library of its
+/// own.
+fn localise(archive: &Path, object: &Path) {
+    let mut linker = Command::new("ld");
+    run(linker.args(["-r", "-u", "__tsan_init", "-o"]).arg(object).arg(archive));
+    let mut objcopy = Command::new("objcopy");
+    objcopy.arg("--wildcard");
+    for names in ["_R*", "_ZN*", "rust_*", "__rust*"] {
+        objcopy.arg("--localize-symbol").arg(names);
+    }
+    run(objcopy.arg(object));
+}
+
+fn run(command: &mut Command) {
+    let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}: install binutils"));
+    assert!(status.success(), "{command:?} fails");
 }
 
 fn build(workspace: &Path) {

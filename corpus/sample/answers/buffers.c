@@ -1,5 +1,6 @@
 // The C library reads and writes on behalf of its caller: each case is one function, called while
 // another thread writes to the buffer. Called without a case, the program lists them.
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -56,10 +57,25 @@ static int order(const void *a, const void *b) { return *(const char *)a - *(con
     X(snprintf, snprintf(shared, 20, "%d", 123456)) \
     X(sprintf, sprintf(shared, "%d", 123456)) \
     X(qsort, qsort(shared, 13, 1, order)) \
-    X(strerror_r, if (strerror_r(1, shared, 60)) mine[3] = 1) \
+    X(strerror_r, if (strerror_r(9999, shared, 60)) mine[3] = 1) \
     X(getcwd, if (!getcwd(shared, 60)) mine[3] = 1) \
     X(stat, struct stat status; if (!stat(shared, &status)) mine[3] = 1) \
-    X(open, FILE *file = fopen(shared, "r"); if (file) fclose(file))
+    X(open, FILE *file = fopen(shared, "r"); if (file) fclose(file)) \
+    X(fprintf, fprintf(null, "%d %g %*d %s", 1, 2.0, 3, 4, shared)) \
+    X(precision, fprintf(null, "%d%d%d%d%d%d %.4s", 1, 2, 3, 4, 5, 6, shared)) \
+    X(asprintf, char *text; if (asprintf(&text, "%-20s", shared) < 0) abort()) \
+    X(printed_count, snprintf(mine + 20, 30, "%s%n", "text", (int *)shared)) \
+    X(sscanf, sscanf("17 word", "%*d %s", shared)) \
+    X(sscanf_number, sscanf("1 17", "%d %ld", (int *)mine, (long *)shared)) \
+    X(sscanf_set, sscanf("abc]", "%[]a-c]", shared)) \
+    X(strtol, mine[4] = (char)strtol(shared, 0, 10)) \
+    X(atoi, mine[4] = (char)atoi(shared)) \
+    X(getline, static char *line; static size_t room; line = malloc(64); room = 64; \
+        FILE *file = fopen("/proc/self/status", "r"); if (getline(&line, &room, file) < 0 || fread(shared, 1, 8, file) != 8) abort()) \
+    X(clock_gettime, clock_gettime(CLOCK_REALTIME, (struct timespec *)shared)) \
+    X(inet_ntop, if (!inet_ntop(AF_INET, mine, shared, 20)) abort()) \
+    X(strftime, time_t now = 0; struct tm parts; gmtime_r(&now, &parts); strftime(shared, 30, "%Y", &parts)) \
+    X(readlink, if (readlink("/proc/self/exe", shared, 20) < 0) abort())
 
 #define X(name, ...) CASE(name, __VA_ARGS__)
 CASES

@@ -59,7 +59,7 @@ pub use imm_mo::{ImmSc, ImmWeak, is_exclusive_read};
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
 pub use order::{Architecture, KeptOrder, is_marked};
 pub use ordered_before::OrderedBefore;
-pub use race::{has_race, races};
+pub use race::{has_race, may_race, races};
 pub use rf_sc::{RfClosure, RfSc};
 pub use weak::WeakMo;
 pub use whole::Whole;

@@ -15,13 +15,12 @@
 use crate::closure::{Closure, Order};
 use crate::global_order::GlobalOrder;
 use crate::hb::HappensBefore;
-use crate::labels::{has_first_value, no_access, place, silent};
+use crate::labels::{canonical_without_order, is_there, place};
 use crate::mo::{Floor, coherence_floor};
 use crate::mo_search::{MoSearch, Relation};
 use crate::psc::Psc;
 use crate::psc_relation::PscRelation;
 use crate::{Choice, MemoryModel};
-use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 use std::marker::PhantomData;
 
@@ -141,14 +140,9 @@ impl<F: Fits, R: Relation> MemoryModel for Witnessed<F, R> {
 
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
-        match event.label {
-            Label::Read { .. } => {}
-            Label::Write { .. } => return true,
-            no_access!() => return has_first_value(event),
-        }
-        let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
-        if event.rf != Ev::INIT && !there(event.rf) {
-            return false;
+        let there = |b: Ev| is_there(graph, a, w, b);
+        if let Some(known) = canonical_without_order(graph, a, w) {
+            return known;
         }
         if !self.search.order.build::<R::Before>(graph, event.loc, there) {
             return false;

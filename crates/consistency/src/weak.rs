@@ -16,11 +16,10 @@
 //! it. Our own construction, tested and not proved.
 
 use crate::hb::{HappensBefore, Rc11Hb};
-use crate::labels::{has_first_value, no_access, silent};
+use crate::labels::{canonical_without_order, is_there};
 use crate::mo_search::{Ends, Relation};
 use crate::psc_relation::{PscRelation, is_in_psc};
 use crate::{Choice, MemoryModel};
-use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 
 const HB: usize = Rc11Hb::<true>::HB;
@@ -99,14 +98,9 @@ impl<const SC: bool> MemoryModel for WeakMo<SC> {
 
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
-        match event.label {
-            Label::Read { .. } => {}
-            Label::Write { .. } => return true,
-            no_access!() => return has_first_value(event),
-        }
-        let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
-        if event.rf != Ev::INIT && !there(event.rf) {
-            return false;
+        let there = |b: Ev| is_there(graph, a, w, b);
+        if let Some(known) = canonical_without_order(graph, a, w) {
+            return known;
         }
         self.consistent(graph, event.loc, None, None, there) && {
             let last = (0..self.writes).filter(|&at| self.is_last(at)).map(|at| self.accesses[at]);

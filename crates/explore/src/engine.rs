@@ -18,11 +18,12 @@ use crate::mixed;
 use crate::reduce::Reduction;
 use crate::schedule::tag_of;
 use crate::search::{Frame, Policy, Trail, Upcoming};
-use crate::seed::Sown;
+use crate::seed::{Seeds, Sown};
 use crate::split::is_split;
 use crate::symmetry::{Symmetry, Twins};
+use crate::task::Task;
 use crate::visit::{Execution, Visit, Visitor};
-use porf_consistency::{Architecture, HappensBefore, MemoryModel, races};
+use porf_consistency::{Architecture, HappensBefore, MemoryModel, may_race, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
 use porf_interp::{FaultKind, Interpreter};
@@ -372,10 +373,23 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         self.reset_graph();
     }
 
+    /// Cuts seeds out of graphs once more. Whether that can be done with all.
+    pub fn sow_again(&mut self, sources: &[(u64, Task)]) -> Result<bool, Error> {
+        for (_, source) in sources {
+            self.forget();
+            self.load(source)?;
+            let Trail { now: graph, history, .. } = &self.trail;
+            self.detector.look(&WithHistory { graph, history }, graph.newest(), u64::MAX);
+        }
+        self.forget();
+        Ok(!self.detector.found)
+    }
+
     /// What is left for the search with dependency prefixes.
     pub fn sown(self) -> Sown<'p> {
         let Trail { history, roots, .. } = self.trail;
-        Sown { seeds: self.detector.seeds.list, history, roots }
+        let Seeds { list: seeds, sources, .. } = self.detector.seeds;
+        Sown { seeds, sources, history, roots }
     }
 
     /// Makes the graph the empty one.
@@ -524,7 +538,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
             }
         }
-        if M::Hb::RACES {
+        if M::Hb::RACES && may_race(graph, event) {
             for other in races::<M::Hb>(graph, event) {
                 visitor.visit(Visit::Race(&self.execution(false), other, event))?;
             }

@@ -13,6 +13,7 @@ use porf_ir::{Program, Reg};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 use std::ops::ControlFlow;
+use support::budget;
 use support::generate::Random;
 
 /// More visits than this are too many for a small test.
@@ -251,14 +252,6 @@ fn text(seed: u64, polls: bool) -> String {
         code.push_str("thread P2 = P0()\n");
     }
     text + &code
-}
-
-fn budget(default: u64) -> u64 {
-    match std::env::var("PORF_FUZZ") {
-        Ok(count) => count.parse().unwrap(),
-        Err(_) if std::env::var_os("PORF_FULL").is_some() => default * 50,
-        Err(_) => default,
-    }
 }
 
 /// Compares what is shown with and without `reductions`; every so many programs look under locks.

@@ -53,6 +53,16 @@ fn file_of(fd: i32) -> Option<(u64, u64)> {
     }
 }
 
+/// The kind of file behind a descriptor, and its permissions; 0 if there is none.
+pub fn mode_of(fd: i32) -> u32 {
+    // SAFETY: fills in a local.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        sys::syscall(libc::SYS_fstat, [fd as usize, &raw mut status as usize, 0, 0, 0, 0]);
+        status.st_mode
+    }
+}
+
 /// Before a write: what the thread did so far happens before who reads it.
 pub fn release(fd: i32) {
     if is_running()

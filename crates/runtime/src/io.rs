@@ -1,43 +1,40 @@
 //! Calls that wait for the outside world.
 //!
-//! While other threads can run, a thread that would block on a descriptor lets them; only when nobody
-//! else can does the process really wait.
+//! While other threads can run, a thread that would block on a descriptor lets them ([`crate::ask`]); only when
+//! nobody else can does the process really wait.
 
+use crate::ask::{self, until};
 use crate::call::{CALLER, caller};
 use crate::channel;
 use crate::interpose;
 use crate::library::touch;
 use crate::real;
-use crate::signal::{self, Interrupted};
+use crate::signal;
 use crate::sys;
-use crate::world::{Step, give_way, is_running, visible, world};
+use crate::world::{Step, is_running, visible, world};
 use porf_sample::race::Kind;
 
 /// Waits until the descriptor is ready, as far as other threads allow; false if a signal came first.
 unsafe fn until_ready(fd: i32, events: i16) -> bool {
-    visible(Step::Other);
     let mut question = libc::pollfd { fd, events, revents: 0 };
-    loop {
-        // SAFETY: a poll that returns at once.
-        let ready = unsafe { sys::syscall(libc::SYS_poll, [&raw mut question as usize, 1, 0, 0, 0, 0]) };
-        // SAFETY: running.
-        let w = unsafe { world() };
-        if ready != 0 || (w.runnable.len() == 1 && w.next_deadline == u64::MAX) {
-            return true;
+    let ready = until(None, true, |milliseconds| {
+        if milliseconds < 0 {
+            // Nobody else can do anything: the call itself waits.
+            return 1;
         }
-        if w.runnable.len() == 1 {
-            let until = w.next_deadline;
-            crate::world::block("for input", Some(until));
-            // SAFETY: running.
-            if unsafe { world() }.fiber().interrupted == Interrupted::Returns {
-                sys::set_errno(libc::EINTR);
-                return false;
-            }
-        } else {
-            give_way();
-        }
-        crate::thread::test_cancel();
-    }
+        // SAFETY: a local.
+        let ready = unsafe {
+            sys::syscall(libc::SYS_poll, [&raw mut question as usize, 1, milliseconds as usize, 0, 0, 0])
+        };
+        if ready == 0 && never_waits(fd) { 1 } else { ready.max(0) as i32 }
+    });
+    ready > 0
+}
+
+fn never_waits(fd: i32) -> bool {
+    // SAFETY: asks the kernel about a descriptor.
+    let flags = unsafe { sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0]) };
+    flags > 0 && flags as i32 & libc::O_NONBLOCK != 0
 }
 
 /// The bytes that a call reads or writes for its caller.
@@ -77,12 +74,12 @@ impl Buffer {
 
 /// A call that takes something from a descriptor, or puts something into it.
 macro_rules! transfer {
-    ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*) -> $ret:ty, reads $buffer:expr) => {
+    ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*) -> $ret:ty, reads $buffer:expr $(, waits $waits:expr)?) => {
         unsafe extern "C" fn $inner($fd: i32 $(, $arg: $ty)*) -> $ret {
             // SAFETY: the program's own call; the buffer is the one it passes.
             unsafe {
                 let pc = caller();
-                if is_running() && !until_ready($fd, libc::POLLIN) {
+                if is_running() $(&& $waits)? && !until_ready($fd, libc::POLLIN) {
                     return -1;
                 }
                 let result = real!($real($fd: i32 = $fd $(, $arg: $ty = $arg)*) -> $ret);
@@ -95,12 +92,12 @@ macro_rules! transfer {
             }
         }
     };
-    ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*) -> $ret:ty, writes $buffer:expr) => {
+    ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*) -> $ret:ty, writes $buffer:expr $(, waits $waits:expr)?) => {
         unsafe extern "C" fn $inner($fd: i32 $(, $arg: $ty)*) -> $ret {
             // SAFETY: the program's own call; the buffer is the one it passes.
             unsafe {
                 let pc = caller();
-                if is_running() && !until_ready($fd, libc::POLLOUT) {
+                if is_running() $(&& $waits)? && !until_ready($fd, libc::POLLOUT) {
                     return -1;
                 }
                 *CALLER.get() = pc;
@@ -115,19 +112,87 @@ macro_rules! transfer {
 transfer!(read_inner read(fd, buffer: usize, count: usize) -> isize, reads Buffer::Bytes(buffer, count));
 transfer!(readv_inner readv(fd, parts: usize, count: i32) -> isize, reads Buffer::Parts(parts, count as usize));
 transfer!(pread_inner pread(fd, buffer: usize, count: usize, offset: i64) -> isize, reads Buffer::Bytes(buffer, count));
-transfer!(recv_inner recv(fd, buffer: usize, count: usize, flags: i32) -> isize, reads Buffer::Bytes(buffer, count));
-transfer!(recvmsg_inner recvmsg(fd, message: usize, flags: i32) -> isize, reads Buffer::Message(message));
-transfer!(recvfrom_inner recvfrom(fd, buffer: usize, count: usize, flags: i32, from: usize, length: usize) -> isize, reads Buffer::Bytes(buffer, count));
+transfer!(recv_inner recv(fd, buffer: usize, count: usize, flags: i32) -> isize, reads Buffer::Bytes(buffer, count), waits flags & libc::MSG_DONTWAIT == 0);
+transfer!(recvmsg_inner recvmsg(fd, message: usize, flags: i32) -> isize, reads Buffer::Message(message), waits flags & libc::MSG_DONTWAIT == 0);
+transfer!(recvfrom_inner recvfrom(fd, buffer: usize, count: usize, flags: i32, from: usize, length: usize) -> isize, reads Buffer::Bytes(buffer, count), waits flags & libc::MSG_DONTWAIT == 0);
 transfer!(eventfd_read_inner eventfd_read(fd, value: usize) -> i32, reads Buffer::None);
 transfer!(accept_inner accept(fd, address: usize, length: usize) -> i32, reads Buffer::None);
 transfer!(accept4_inner accept4(fd, address: usize, length: usize, flags: i32) -> i32, reads Buffer::None);
-transfer!(write_inner write(fd, buffer: usize, count: usize) -> isize, writes Buffer::Bytes(buffer, count));
 transfer!(writev_inner writev(fd, parts: usize, count: i32) -> isize, writes Buffer::Parts(parts, count as usize));
 transfer!(pwrite_inner pwrite(fd, buffer: usize, count: usize, offset: i64) -> isize, writes Buffer::Bytes(buffer, count));
-transfer!(send_inner send(fd, buffer: usize, count: usize, flags: i32) -> isize, writes Buffer::Bytes(buffer, count));
-transfer!(sendmsg_inner sendmsg(fd, message: usize, flags: i32) -> isize, writes Buffer::Message(message));
-transfer!(sendto_inner sendto(fd, buffer: usize, count: usize, flags: i32, to: usize, length: u32) -> isize, writes Buffer::Bytes(buffer, count));
+transfer!(sendmsg_inner sendmsg(fd, message: usize, flags: i32) -> isize, writes Buffer::Message(message), waits flags & libc::MSG_DONTWAIT == 0);
+transfer!(sendto_inner sendto(fd, buffer: usize, count: usize, flags: i32, to: usize, length: u32) -> isize, writes Buffer::Bytes(buffer, count), waits flags & libc::MSG_DONTWAIT == 0);
 transfer!(eventfd_write_inner eventfd_write(fd, value: u64) -> i32, writes Buffer::None);
+
+/// Puts bytes into a descriptor that may take a part of them only, piece by piece: a call for all would wait in the
+/// kernel, where no other thread could make room.
+unsafe fn put(fd: i32, buffer: usize, count: usize, piece: impl Fn(usize, usize) -> isize) -> isize {
+    let mut done = 0;
+    // SAFETY: the program's own call; the buffer is the one it passes.
+    unsafe {
+        let pc = caller();
+        loop {
+            if !until_ready(fd, libc::POLLOUT) {
+                return if done > 0 { done as isize } else { -1 };
+            }
+            *CALLER.get() = pc;
+            if done == 0 {
+                touch(buffer, count, Kind::Read);
+            }
+            channel::release(fd);
+            let result = piece(buffer + done, count - done);
+            if result < 0 && *libc::__errno_location() == libc::EAGAIN && !never_waits(fd) {
+                continue;
+            }
+            if result < 0 {
+                return if done > 0 { done as isize } else { result };
+            }
+            done += result as usize;
+            if done >= count || never_waits(fd) {
+                return done as isize;
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn write_inner(fd: i32, buffer: usize, count: usize) -> isize {
+    /// A pipe that takes anything takes so much.
+    const PIPE: usize = 4096;
+    // SAFETY: the program's own call.
+    unsafe {
+        let plain =
+            |at: usize, count: usize| real!(write(fd: i32 = fd, b: usize = at, n: usize = count) -> isize);
+        if !is_running() {
+            return plain(buffer, count);
+        }
+        let sort = channel::mode_of(fd) & libc::S_IFMT;
+        put(fd, buffer, count, |at, left| match sort {
+            libc::S_IFSOCK => send_now(fd, at, left, 0),
+            libc::S_IFIFO if !never_waits(fd) => plain(at, left.min(PIPE)),
+            _ => plain(at, left),
+        })
+    }
+}
+
+unsafe fn send_now(fd: i32, buffer: usize, count: usize, flags: i32) -> isize {
+    let flags = flags | libc::MSG_DONTWAIT;
+    // SAFETY: the program's own call.
+    unsafe { real!(send(fd: i32 = fd, b: usize = buffer, n: usize = count, f: i32 = flags) -> isize) }
+}
+
+unsafe extern "C" fn send_inner(fd: i32, buffer: usize, count: usize, flags: i32) -> isize {
+    // SAFETY: the program's own call.
+    unsafe {
+        if !is_running() || flags & libc::MSG_DONTWAIT != 0 {
+            if is_running() {
+                touch(buffer, count, Kind::Read);
+                channel::release(fd);
+            }
+            return real!(send(fd: i32 = fd, b: usize = buffer, n: usize = count, f: i32 = flags) -> isize);
+        }
+        put(fd, buffer, count, |at, left| send_now(fd, at, left, flags))
+    }
+}
 
 /// Who reads until the end of a pipe sees what was done before its other end was closed.
 macro_rules! ending {
@@ -145,40 +210,75 @@ macro_rules! ending {
 
 ending!(close_inner close(fd));
 ending!(shutdown_inner shutdown(fd, how: i32));
-ending!(connect_inner connect(fd, address: usize, length: u32));
+ending!(connect_now connect(fd, address: usize, length: u32));
 
-/// Asks with `ready` (0 is not yet) until something is, virtual time has passed the deadline, or nobody
-/// else can do anything; then `ready` is asked with true, to really wait.
-fn until(waiting: &'static str, deadline: Option<u64>, mut ready: impl FnMut(bool) -> i32) -> i32 {
-    visible(Step::Other);
-    loop {
-        let answer = ready(false);
-        // SAFETY: running.
-        let w = unsafe { world() };
-        if answer != 0 || deadline.is_some_and(|deadline| w.time >= deadline) {
-            return answer;
+unsafe extern "C" fn connect_inner(fd: i32, address: usize, length: u32) -> i32 {
+    ask::expect_peers();
+    // SAFETY: the contract of this function is that of the one it calls.
+    unsafe { connect_now(fd, address, length) }
+}
+
+// What _FORTIFY_SOURCE makes of calls: the room in the buffer comes after its length.
+
+unsafe extern "C" fn recv_checked(fd: i32, buffer: usize, count: usize, _room: usize, flags: i32) -> isize {
+    // SAFETY: the contract of this function is that of the one it calls.
+    unsafe { recv_inner(fd, buffer, count, flags) }
+}
+
+unsafe extern "C" fn recvfrom_checked(
+    fd: i32,
+    buffer: usize,
+    count: usize,
+    _room: usize,
+    flags: i32,
+    from: usize,
+    length: usize,
+) -> isize {
+    // SAFETY: the contract of this function is that of the one it calls.
+    unsafe { recvfrom_inner(fd, buffer, count, flags, from, length) }
+}
+
+unsafe extern "C" fn listen_inner(fd: i32, most: i32) -> i32 {
+    ask::expect_peers();
+    // SAFETY: the program's own call, passed on with its arguments.
+    unsafe { real!(listen(fd: i32 = fd, m: i32 = most) -> i32) }
+}
+
+/// A lock of a file: by one open description against another, so threads of one process can wait for each other.
+unsafe extern "C" fn flock_inner(fd: i32, operation: i32) -> i32 {
+    // SAFETY: the program's own call, passed on with its arguments.
+    unsafe {
+        let lock = |how: i32| real!(flock(fd: i32 = fd, o: i32 = how) -> i32);
+        if !is_running() {
+            return lock(operation);
         }
-        if signal::are_waiting() && signal::deliver() {
-            sys::set_errno(libc::EINTR);
-            return -1;
+        if operation & libc::LOCK_UN != 0 {
+            visible(Step::Other);
+            channel::release(fd);
+            return lock(operation);
         }
-        if w.runnable.len() > 1 {
-            give_way();
-            continue;
+        if operation & libc::LOCK_NB != 0 {
+            return lock(operation);
         }
-        match (deadline, w.next_deadline) {
-            (None, u64::MAX) => return ready(true),
-            (deadline, next) => {
-                crate::world::block(waiting, Some(deadline.unwrap_or(u64::MAX).min(next)));
-                // SAFETY: running.
-                if unsafe { world() }.fiber().interrupted != Interrupted::No {
-                    sys::set_errno(libc::EINTR);
-                    return -1;
-                }
-            }
-        }
-        crate::thread::test_cancel();
+        let got = until(None, true, |milliseconds| match lock(operation | libc::LOCK_NB) {
+            0 => 1,
+            _ if *libc::__errno_location() != libc::EWOULDBLOCK => -1,
+            _ => sleep_a_little(milliseconds),
+        });
+        channel::acquire(fd);
+        if got > 0 { 0 } else { -1 }
     }
+}
+
+/// Really waits, for an answer that cannot be waited for; 0.
+fn sleep_a_little(milliseconds: i32) -> i32 {
+    let most = if milliseconds < 0 { 10 } else { i64::from(milliseconds) };
+    let time = libc::timespec { tv_sec: 0, tv_nsec: most.min(100) * 1_000_000 };
+    if milliseconds != 0 {
+        // SAFETY: a local.
+        unsafe { sys::syscall(libc::SYS_nanosleep, [&raw const time as usize, 0, 0, 0, 0, 0]) };
+    }
+    0
 }
 
 /// The virtual time after so many milliseconds; negative is never.
@@ -196,9 +296,9 @@ unsafe fn poll_until(list: usize, count: u64, deadline: Option<u64>) -> i32 {
     // SAFETY: the caller's list.
     unsafe {
         let ready = until(
-            "in poll",
             deadline,
-            |wait| real!(poll(l: usize = list, n: u64 = count, t: i32 = if wait { -1 } else { 0 }) -> i32),
+            false,
+            |milliseconds| real!(poll(l: usize = list, n: u64 = count, t: i32 = milliseconds) -> i32),
         );
         if ready > 0 {
             for one in std::slice::from_raw_parts(list as *const libc::pollfd, count as usize) {
@@ -221,14 +321,13 @@ unsafe extern "C" fn poll_inner(list: usize, count: u64, timeout: i32) -> i32 {
     }
 }
 
-/// The signal mask is ignored while others run.
 unsafe extern "C" fn ppoll_inner(list: usize, count: u64, time: *const libc::timespec, mask: usize) -> i32 {
     // SAFETY: the caller's list.
     unsafe {
         if !is_running() {
             return real!(ppoll(l: usize = list, n: u64 = count, t: *const libc::timespec = time, m: usize = mask) -> i32);
         }
-        poll_until(list, count, after_timespec(time))
+        signal::masked(mask, || poll_until(list, count, after_timespec(time)))
     }
 }
 
@@ -238,7 +337,7 @@ type Sets = [*mut libc::fd_set; 3];
 unsafe fn select_until(count: i32, sets: Sets, deadline: Option<u64>) -> i32 {
     // SAFETY: the caller's sets; the copies are locals.
     unsafe {
-        until("in select", deadline, |wait| {
+        until(deadline, false, |milliseconds| {
             let mut copies: [libc::fd_set; 3] = std::mem::zeroed();
             let mut pointers: Sets = [std::ptr::null_mut(); 3];
             for ((copy, pointer), &set) in copies.iter_mut().zip(&mut pointers).zip(&sets) {
@@ -247,8 +346,8 @@ unsafe fn select_until(count: i32, sets: Sets, deadline: Option<u64>) -> i32 {
                     *pointer = copy;
                 }
             }
-            let mut none = libc::timeval { tv_sec: 0, tv_usec: 0 };
-            let time = if wait { std::ptr::null_mut() } else { &raw mut none };
+            let mut some = libc::timeval { tv_sec: 0, tv_usec: i64::from(milliseconds) * 1000 };
+            let time = if milliseconds < 0 { std::ptr::null_mut() } else { &raw mut some };
             let [r, w, e] = pointers;
             let ready = real!(select(n: i32 = count, r: *mut libc::fd_set = r, w: *mut libc::fd_set = w, e: *mut libc::fd_set = e, t: *mut libc::timeval = time) -> i32);
             if ready > 0 {
@@ -308,7 +407,8 @@ unsafe extern "C" fn pselect_inner(
         if !is_running() {
             return real!(pselect(n: i32 = count, r: *mut libc::fd_set = r, w: *mut libc::fd_set = w, e: *mut libc::fd_set = e, t: *const libc::timespec = time, m: usize = mask) -> i32);
         }
-        cleared(select_until(count, [r, w, e], after_timespec(time)), [r, w, e])
+        let ready = signal::masked(mask, || select_until(count, [r, w, e], after_timespec(time)));
+        cleared(ready, [r, w, e])
     }
 }
 
@@ -319,9 +419,9 @@ unsafe extern "C" fn epoll_inner(fd: i32, events: usize, most: i32, timeout: i32
             return real!(epoll_wait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = timeout) -> i32);
         }
         let ready = until(
-            "in epoll_wait",
             after(timeout),
-            |wait| real!(epoll_wait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = if wait { -1 } else { 0 }) -> i32),
+            false,
+            |milliseconds| real!(epoll_wait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = milliseconds) -> i32),
         );
         if ready > 0 {
             channel::acquire_any();
@@ -336,7 +436,7 @@ unsafe extern "C" fn epoll_p_inner(fd: i32, events: usize, most: i32, timeout: i
         if !is_running() {
             return real!(epoll_pwait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = timeout, s: usize = mask) -> i32);
         }
-        epoll_inner(fd, events, most, timeout)
+        signal::masked(mask, || epoll_inner(fd, events, most, timeout))
     }
 }
 
@@ -346,17 +446,19 @@ unsafe extern "C" fn waitpid_inner(process: i32, status: usize, options: i32) ->
         if !is_running() {
             return real!(waitpid(p: i32 = process, s: usize = status, o: i32 = options) -> i32);
         }
-        loop {
-            let quick = options | libc::WNOHANG;
-            let result = real!(waitpid(p: i32 = process, s: usize = status, o: i32 = quick) -> i32);
-            if result != 0 || options & libc::WNOHANG != 0 {
-                return result;
-            }
-            if world().runnable.len() == 1 {
+        let quick = options | libc::WNOHANG;
+        if options & libc::WNOHANG != 0 {
+            return real!(waitpid(p: i32 = process, s: usize = status, o: i32 = quick) -> i32);
+        }
+        until(None, true, |milliseconds| {
+            if milliseconds < 0 {
                 return real!(waitpid(p: i32 = process, s: usize = status, o: i32 = options) -> i32);
             }
-            give_way();
-        }
+            match real!(waitpid(p: i32 = process, s: usize = status, o: i32 = quick) -> i32) {
+                0 => sleep_a_little(milliseconds),
+                result => result,
+            }
+        })
     }
 }
 
@@ -373,5 +475,7 @@ interpose! {
     sendto => sendto_inner; eventfd_read => eventfd_read_inner;
     eventfd_write => eventfd_write_inner; close => close_inner; shutdown => shutdown_inner; connect => connect_inner;
     pread => pread_inner; pread64 => pread_inner; pwrite => pwrite_inner; pwrite64 => pwrite_inner;
-    waitpid => waitpid_inner; wait => wait_inner;
+    waitpid => waitpid_inner; wait => wait_inner; listen => listen_inner; flock => flock_inner;
+    __read_chk => read_inner; __pread_chk => pread_inner; __pread64_chk => pread_inner; __recv_chk => recv_checked;
+    __recvfrom_chk => recvfrom_checked; __poll_chk => poll_inner; __ppoll_chk => ppoll_inner;
 }

@@ -16,12 +16,14 @@
 #![allow(clippy::missing_safety_doc, reason = "every exported function is the C function of that name")]
 
 mod annotate;
+mod ask;
 mod atomic;
 mod call;
 mod channel;
 mod cxx;
 mod fiber;
 mod finding;
+mod format;
 mod futex;
 mod heap;
 mod io;
@@ -32,6 +34,7 @@ mod lock;
 mod maps;
 mod memory;
 mod modules;
+mod openmp;
 mod plain;
 mod process;
 mod repeat;

@@ -1,4 +1,4 @@
-//! Which code is the program's: every instrumented file announces itself by `__tsan_init`.
+//! Which code is the program's: every instrumented file refers to `__tsan_init`, and calls it when it is loaded.
 //!
 //! What other libraries allocate and free stays between them and their own locks, which nobody sees, and is
 //! not checked for races. The C++ library is an exception: its `operator new` and `delete` act for the program.
@@ -14,6 +14,8 @@ pub struct Modules {
     checked: Vec<Range<usize>>,
     /// How many there were when the executions began.
     before: usize,
+    /// How many files had been loaded when they were last looked at.
+    loads: u64,
 }
 
 impl Modules {
@@ -30,6 +32,7 @@ impl Modules {
 
     pub fn reset(&mut self) {
         self.checked.truncate(self.before);
+        self.loads = 0;
     }
 
     /// Whether code at this address acts for the program. Without an announcement all code does.
@@ -46,23 +49,60 @@ impl World {
     }
 }
 
+/// An instrumented file says so when its constructors run, but not always who it is: the call may be a jump. So all
+/// files that are new are looked at.
 extern "C" fn announce() {
     if !is_initialised() {
         return;
     }
-    let pc = caller();
     // SAFETY: initialised; one kernel thread.
     let modules = &mut unsafe { world() }.modules;
-    if !modules.checked.is_empty() && modules.act_for_program(pc) {
+    let mut loads = 0;
+    each_file(|info| {
+        loads = info.dlpi_adds;
+        true
+    });
+    if modules.loads == loads {
         return;
     }
-    each(|_, range| {
-        let found = range.contains(&pc);
-        if found {
+    modules.loads = loads;
+    each_file(|info| {
+        let range = addresses(info);
+        if !modules.checked.contains(&range) && names(info, b"\0__tsan_init\0") {
             modules.checked.push(range);
         }
-        found
+        false
     });
+}
+
+/// Whether the file has this symbol, its own or another's.
+fn names(info: &libc::dl_phdr_info, symbol: &[u8]) -> bool {
+    const STRINGS: i64 = 5;
+    const STRINGS_SIZE: i64 = 10;
+    // SAFETY: the loader's description of a file that is loaded, with its dynamic section.
+    unsafe {
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+        let Some(header) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) else {
+            return false;
+        };
+        let mut entry = (info.dlpi_addr + header.p_vaddr) as *const [i64; 2];
+        let (mut start, mut size) = (0usize, 0usize);
+        while (*entry)[0] != 0 {
+            match *entry {
+                [STRINGS, address] => start = address as usize,
+                [STRINGS_SIZE, length] => size = length as usize,
+                _ => {}
+            }
+            entry = entry.add(1);
+        }
+        if start == 0 || size < symbol.len() {
+            return false;
+        }
+        // Most loaders relocate the address.
+        let start = if start < info.dlpi_addr as usize { start + info.dlpi_addr as usize } else { start };
+        let strings = std::slice::from_raw_parts(start as *const u8, size);
+        strings.windows(symbol.len()).any(|part| part == symbol)
+    }
 }
 
 entry! { __tsan_init => announce; }
@@ -101,26 +141,35 @@ pub fn stable(pc: usize) -> u64 {
 }
 
 /// Calls `visit` with the name and the addresses of every loaded file until it answers true.
-fn each<F: FnMut(&str, Range<usize>) -> bool>(mut visit: F) {
-    unsafe extern "C" fn one<F: FnMut(&str, Range<usize>) -> bool>(
+fn each(mut visit: impl FnMut(&str, Range<usize>) -> bool) {
+    each_file(|info| {
+        // SAFETY: the loader's name of a file.
+        let name = if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } };
+        visit(name.to_str().unwrap_or(""), addresses(info))
+    });
+}
+
+fn addresses(info: &libc::dl_phdr_info) -> Range<usize> {
+    let (mut first, mut end) = (usize::MAX, 0);
+    // SAFETY: the loader's description of a file.
+    for header in unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) } {
+        if header.p_type == libc::PT_LOAD {
+            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+            first = first.min(start);
+            end = end.max(start + header.p_memsz as usize);
+        }
+    }
+    first..end
+}
+
+fn each_file<F: FnMut(&libc::dl_phdr_info) -> bool>(mut visit: F) {
+    unsafe extern "C" fn one<F: FnMut(&libc::dl_phdr_info) -> bool>(
         info: *mut libc::dl_phdr_info,
         _size: usize,
         visit: *mut c_void,
     ) -> c_int {
         // SAFETY: the loader's description of a file, valid during the call; `visit` is the caller's closure.
-        unsafe {
-            let info = &*info;
-            let (mut first, mut end) = (usize::MAX, 0);
-            for header in std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) {
-                if header.p_type == libc::PT_LOAD {
-                    let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-                    first = first.min(start);
-                    end = end.max(start + header.p_memsz as usize);
-                }
-            }
-            let name = if info.dlpi_name.is_null() { c"" } else { CStr::from_ptr(info.dlpi_name) };
-            c_int::from((*visit.cast::<F>())(name.to_str().unwrap_or(""), first..end))
-        }
+        unsafe { c_int::from((*visit.cast::<F>())(&*info)) }
     }
     // SAFETY: calls `one` with the closure, before it returns.
     unsafe { libc::dl_iterate_phdr(Some(one::<F>), (&raw mut visit).cast()) };

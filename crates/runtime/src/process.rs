@@ -57,6 +57,10 @@ extern "C" fn init(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut
             None => standalone(),
         };
         world::init(shared);
+        if is_sampling() {
+            repeat::note_maps();
+            catch(HANG_SIGNAL);
+        }
         on_exit(at_exit, std::ptr::null_mut());
     }
 }
@@ -262,6 +266,8 @@ interpose! { __assert_fail => assert_fail; abort => abort_inner; _exit => exit_i
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fork() -> i32 {
+    // The child is somebody to wait for.
+    crate::ask::expect_peers();
     // SAFETY: the program's own fork.
     unsafe {
         let child = real!(fork() -> i32);
@@ -293,26 +299,32 @@ pub unsafe extern "C" fn fork() -> i32 {
 const CRASHES: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP];
 
-/// Catches crashes that the program does not catch itself, and the question where it hangs.
+/// Catches crashes that the program does not catch itself.
 pub fn install_handlers() {
     const ALTERNATE: usize = 1 << 16;
     // SAFETY: handlers with a stack of their own.
     unsafe {
         let stack = libc::stack_t { ss_sp: sys::map(ALTERNATE).cast(), ss_flags: 0, ss_size: ALTERNATE };
         libc::sigaltstack(&stack, std::ptr::null_mut());
-        for signal in CRASHES.into_iter().chain([HANG_SIGNAL]) {
+        for signal in CRASHES {
             let mut old: libc::sigaction = std::mem::zeroed();
             let none: *const libc::sigaction = std::ptr::null();
             real!(sigaction(s: i32 = signal, n: *const libc::sigaction = none, o: *mut libc::sigaction = &mut old) -> i32);
-            if old.sa_sigaction != libc::SIG_DFL {
-                continue;
+            if old.sa_sigaction == libc::SIG_DFL {
+                catch(signal);
             }
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = on_signal as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-            let none: *mut libc::sigaction = std::ptr::null_mut();
-            real!(sigaction(s: i32 = signal, n: *const libc::sigaction = &action, o: *mut libc::sigaction = none) -> i32);
         }
+    }
+}
+
+fn catch(signal: c_int) {
+    // SAFETY: a handler of ours.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_signal as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        let none: *mut libc::sigaction = std::ptr::null_mut();
+        real!(sigaction(s: i32 = signal, n: *const libc::sigaction = &action, o: *mut libc::sigaction = none) -> i32);
     }
 }
 
@@ -321,6 +333,9 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     unsafe {
         let machine = &(*context.cast::<libc::ucontext_t>()).uc_mcontext;
         let pc = machine.gregs[libc::REG_RIP as usize] as usize;
+        if !is_running() && signal == HANG_SIGNAL {
+            hang_before_threads(pc);
+        }
         if !is_running() {
             real!(signal(s: i32 = signal, h: usize = libc::SIG_DFL) -> usize);
             real!(raise(s: i32 = signal) -> i32);
@@ -341,6 +356,24 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         finding::event(w, what, pc + 1, &message);
     }
     finish(Outcome::Aborted);
+}
+
+/// The program waits, and nobody can end that: there is one thread.
+unsafe fn hang_before_threads(pc: usize) -> ! {
+    // SAFETY: initialised; the thread waits in the kernel.
+    unsafe {
+        let w = world();
+        if w.fibers.is_empty() {
+            w.fibers.push(world::Fiber::new());
+        }
+        w.seed = w.shared().options.seed;
+        finding::event(w, FindingKind::Hang, pc + 1, "the program waits here before it creates a thread");
+        let progress = &w.shared().progress;
+        progress.begun.fetch_add(1, Ordering::Relaxed);
+        progress.ended.fetch_add(1, Ordering::Release);
+        progress.done.store(1, Ordering::Release);
+    }
+    sys::exit_now(0)
 }
 
 fn name(signal: c_int) -> &'static str {

@@ -55,13 +55,13 @@ pub fn begin() {
     process::install_handlers();
     note_maps();
     let size = Snapshot::measure();
-    w.shared().progress.snapshot_bytes.store(size as u64, Ordering::Relaxed);
+    w.shared().progress.snapshot_bytes.store(size.unwrap_or(0) as u64, Ordering::Relaxed);
     let mode = match Isolation::from_number(options.isolation) {
         Isolation::InProcess => Mode::InProcess,
         Isolation::Fork => Mode::Fork,
         Isolation::Restart => Mode::Restart,
         Isolation::Automatic if holds_state_outside() => Mode::Restart,
-        Isolation::Automatic if size > IN_PROCESS_LIMIT => Mode::Fork,
+        Isolation::Automatic if size.is_none_or(|size| size > IN_PROCESS_LIMIT) => Mode::Fork,
         Isolation::Automatic => Mode::InProcess,
     };
     w.mode = mode;
@@ -261,12 +261,9 @@ struct Part {
 
 impl Snapshot {
     /// The ranges to copy; `stack` is where the main thread's stack begins to matter.
-    fn ranges(stack: usize) -> Vec<(usize, usize)> {
+    fn ranges(stack: usize) -> Option<Vec<(usize, usize)>> {
         let mut ranges = Vec::new();
-        for line in read_maps()
-            .unwrap_or_else(|| sys::fail("porf: cannot read /proc/self/maps\n"))
-            .split(|&byte| byte == b'\n')
-        {
+        for line in read_maps()?.split(|&byte| byte == b'\n') {
             let Some((start, end, writable, shared)) = parse_map(line) else { continue };
             if !writable
                 || shared
@@ -279,17 +276,20 @@ impl Snapshot {
         }
         let heap = heap::used();
         ranges.push((heap.start, heap.end));
-        ranges
+        Some(ranges)
     }
 
-    fn measure() -> usize {
+    /// How much would have to be copied; None where a sandbox does not let that be known.
+    fn measure() -> Option<usize> {
         let here = 0u8;
-        Snapshot::ranges(&raw const here as usize).iter().map(|(start, end)| end - start).sum()
+        let ranges = Snapshot::ranges(&raw const here as usize)?;
+        Some(ranges.iter().map(|(start, end)| end - start).sum())
     }
 
     unsafe fn take(stack: usize) -> Snapshot {
         let heap_end = heap::used().end;
         let parts = Snapshot::ranges(stack)
+            .unwrap_or_else(|| sys::fail("porf: cannot read /proc/self/maps: try --isolation fork\n"))
             .into_iter()
             .map(|(start, end)| {
                 // SAFETY: readable memory of the process.
@@ -354,7 +354,8 @@ fn read_maps() -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Notes where files are mapped, for whoever looks up functions and lines.
+/// Notes where files are mapped, for whoever looks up functions and lines. In the beginning, because a sandbox may
+/// forbid it later.
 pub fn note_maps() {
     // SAFETY: initialised.
     let shared = unsafe { world() }.shared_mut();

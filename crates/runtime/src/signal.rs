@@ -142,7 +142,8 @@ fn send(w: &mut World, thread: usize, signal: i32) {
     let fiber = &mut w.fibers[thread];
     fiber.pending_signals.push(signal);
     let action = action(signal);
-    if fiber.state == State::Blocked && fiber.mask & bit(signal) == 0 && action.handler > libc::SIG_IGN {
+    let waits = fiber.state == State::Blocked || fiber.asks.is_some();
+    if waits && fiber.mask & bit(signal) == 0 && action.handler > libc::SIG_IGN {
         fiber.interrupted = if action.flags & libc::SA_RESTART != 0 && !fiber.pauses {
             Interrupted::Restarts
         } else {
@@ -213,6 +214,27 @@ fn set_mask(mask: Mask) {
         w.mask_changed = true;
         w.fiber().mask = mask;
         adopt(mask);
+    }
+}
+
+/// Makes a call with the thread's mask replaced, if the caller says by which. A signal that waited only for that
+/// ends the call before it begins.
+pub unsafe fn masked(set: usize, call: impl FnOnce() -> i32) -> i32 {
+    if set == 0 {
+        return call();
+    }
+    // SAFETY: running; the caller's set, which begins with the kernel's.
+    unsafe {
+        let before = world().fiber().mask;
+        set_mask(*(set as *const Mask));
+        let result = if are_waiting() && deliver() {
+            sys::set_errno(libc::EINTR);
+            -1
+        } else {
+            call()
+        };
+        set_mask(before);
+        result
     }
 }
 

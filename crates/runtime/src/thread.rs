@@ -3,6 +3,7 @@
 use crate::call::caller;
 use crate::fiber;
 use crate::interpose;
+use crate::openmp::Member;
 use crate::real;
 use crate::repeat;
 use crate::sys::{self, Global};
@@ -23,11 +24,32 @@ const STACK: usize = 8 << 20;
 const JOINING: &str = "for a thread to end";
 const CANCELED: usize = usize::MAX;
 
-/// Creates a thread; `out` is written before it can run.
-fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool, stack_size: usize) {
+/// There are to be threads: executions begin if they did not yet.
+pub fn begin() {
+    if !crate::world::is_initialised() {
+        crate::process::init_late();
+    }
     if !is_running() {
         repeat::begin();
     }
+}
+
+/// Creates a thread of a team.
+pub fn create_member(function: extern "C" fn(usize) -> usize, member: Member) {
+    let mut thread: pthread_t = 0;
+    create(&mut thread, Start::Posix(function), 0, true, 0, member);
+}
+
+/// Creates a thread; `out` is written before it can run.
+fn create(
+    out: *mut pthread_t,
+    start: Start,
+    argument: usize,
+    detached: bool,
+    stack_size: usize,
+    member: Member,
+) {
+    begin();
     let pc = caller();
     // SAFETY: running.
     let w = unsafe { world() };
@@ -65,6 +87,7 @@ fn create(out: *mut pthread_t, start: Start, argument: usize, detached: bool, st
     fiber.start = Some(start);
     fiber.argument = argument;
     fiber.detached = detached;
+    fiber.member = member;
     // SAFETY: the stack is the fiber's own.
     fiber.context = unsafe { fiber::prepare(fiber.stack + fiber.stack_size, run, index) };
     w.runnable.push(thread);
@@ -234,10 +257,8 @@ unsafe extern "C" fn posix_create(
             libc::pthread_attr_getstacksize(attr, &mut stack_size);
         }
     }
-    if !crate::world::is_initialised() {
-        crate::process::init_late();
-    }
-    create(out, Start::Posix(start), argument, detached == libc::PTHREAD_CREATE_DETACHED, stack_size);
+    let detached = detached == libc::PTHREAD_CREATE_DETACHED;
+    create(out, Start::Posix(start), argument, detached, stack_size, Member::default());
     0
 }
 
@@ -460,10 +481,7 @@ unsafe extern "C" fn c11_create(
     start: extern "C" fn(usize) -> i32,
     argument: usize,
 ) -> i32 {
-    if !crate::world::is_initialised() {
-        crate::process::init_late();
-    }
-    create(out, Start::C11(start), argument, false, 0);
+    create(out, Start::C11(start), argument, false, 0, Member::default());
     0
 }
 

@@ -3,12 +3,15 @@
 //! Under `porf sample` the clocks start at fixed points, so that an execution does not depend on when it
 //! runs. A sleep or a timed wait ends when virtual time has reached its end: at once if nobody else can run.
 
+use crate::call::{CALLER, caller};
 use crate::interpose;
+use crate::library::touch;
 use crate::real;
 use crate::signal::Interrupted;
 use crate::sys::{self, Global};
 use crate::world::{block, give_way, is_running, world};
 use libc::{clockid_t, timespec, timeval};
+use porf_sample::race::Kind;
 
 const NANOS: u64 = 1_000_000_000;
 /// 2024-01-01.
@@ -80,7 +83,10 @@ unsafe extern "C" fn gettime(clock: clockid_t, out: *mut timespec) -> i32 {
                 [clock as usize, out as usize, 0, 0, 0, 0],
             )) as i32;
         }
+        let pc = caller();
         let now = now(clock);
+        *CALLER.get() = pc;
+        touch(out as usize, size_of::<timespec>(), Kind::Write);
         *out = timespec { tv_sec: (now / NANOS) as i64, tv_nsec: (now % NANOS) as i64 };
     }
     0
@@ -92,7 +98,10 @@ unsafe extern "C" fn getday(out: *mut timeval, zone: usize) -> i32 {
         if !is_virtual() {
             return sys_result(sys::syscall(libc::SYS_gettimeofday, [out as usize, zone, 0, 0, 0, 0])) as i32;
         }
+        let pc = caller();
         let now = now(libc::CLOCK_REALTIME);
+        *CALLER.get() = pc;
+        touch(out as usize, size_of::<timeval>(), Kind::Write);
         *out = timeval { tv_sec: (now / NANOS) as i64, tv_usec: (now % NANOS / 1000) as i64 };
     }
     0
@@ -104,6 +113,7 @@ unsafe extern "C" fn seconds(out: *mut i64) -> i64 {
     unsafe {
         gettime(libc::CLOCK_REALTIME, &mut time);
         if !out.is_null() {
+            touch(out as usize, 8, Kind::Write);
             *out = time.tv_sec;
         }
     }

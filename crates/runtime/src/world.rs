@@ -99,6 +99,8 @@ pub struct Fiber {
     pub interrupted: crate::signal::Interrupted,
     /// Any signal that it does not block ends its wait, not only one sent to it.
     pub pauses: bool,
+    /// It waits for the kernel, see [`crate::ask`].
+    pub asks: Option<crate::ask::Asks>,
     pub start: Option<crate::thread::Start>,
     pub argument: usize,
     pub result: usize,
@@ -120,6 +122,8 @@ pub struct Fiber {
     pub ignoring: i32,
     /// The exception that ends the thread, see [`crate::unwind`].
     pub exit: crate::unwind::Exit,
+    /// Its part in a team of OpenMP.
+    pub member: crate::openmp::Member,
 }
 
 pub struct World {
@@ -142,6 +146,7 @@ pub struct World {
     pub modules: crate::modules::Modules,
     pub channels: crate::channel::Channels,
     pub timers: crate::timer::Timers,
+    pub openmp: crate::openmp::OpenMp,
     /// The execution changed what a signal does.
     pub actions_changed: bool,
     /// A thread of the execution changed the signals it blocks.
@@ -161,6 +166,8 @@ pub struct World {
     pub next_look: u64,
     /// The step at which something last changed: a store, a lock, a thread, the clock read.
     pub last_change: u64,
+    /// The step after which a thread that does not only ask last gave way.
+    pub last_work: u64,
     /// Steps in a row by the current thread.
     pub run_length: u32,
     /// Virtual time, nanoseconds since the execution began.
@@ -265,7 +272,7 @@ impl World {
     }
 
     /// Wakes every fiber whose deadline has come, and raises the signals of the timers.
-    fn expire(&mut self) {
+    pub fn expire(&mut self) {
         crate::timer::expire(self);
         for thread in self.threads() {
             let fiber = &mut self.fibers[thread.as_usize()];
@@ -325,7 +332,9 @@ pub fn visible(step: Step) {
 #[cold]
 fn look_around(w: &mut World) {
     w.next_look = (w.steps + LOOK).min(w.max_steps);
-    w.haste = (w.steps.saturating_sub(EARLY) / LATE).min(20) as u32;
+    if !crate::ask::has_peers() {
+        w.haste = (w.steps.saturating_sub(EARLY) / LATE).min(20) as u32;
+    }
     w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
     if w.steps - w.last_change > LOOK && w.next_deadline != u64::MAX {
         // Threads only look at things while another sleeps: its time has come.
@@ -402,7 +411,11 @@ fn switch_to(next: ThreadId) {
         let hot = HOT.get();
         let old = w.current;
         w.current = next;
-        w.fibers[old.as_usize()].calls_top = (*hot).calls as usize;
+        let from = &mut w.fibers[old.as_usize()];
+        from.calls_top = (*hot).calls as usize;
+        if from.asks.is_none() {
+            w.last_work = w.steps;
+        }
         let to = &w.fibers[next.as_usize()];
         let (context, fs, mask) = (to.context, to.fs, to.mask);
         (*hot).thread = next;
@@ -462,6 +475,7 @@ pub fn init(shared: *mut Shared) {
             modules: crate::modules::Modules::default(),
             channels: crate::channel::Channels::default(),
             timers: crate::timer::Timers::default(),
+            openmp: crate::openmp::OpenMp::default(),
             actions_changed: false,
             mask_changed: false,
             benign: Vec::new(),
@@ -473,6 +487,7 @@ pub fn init(shared: *mut Shared) {
             haste: 0,
             next_look: 0,
             last_change: 0,
+            last_work: 0,
             run_length: 0,
             time: 0,
             next_deadline: u64::MAX,
@@ -515,12 +530,14 @@ pub fn begin(seed: u64) {
     w.modules.reset();
     w.channels.reset();
     w.timers.reset();
+    w.openmp.reset();
     w.sync_count = 0;
     w.steps = 0;
     w.haste = 0;
     w.next_look = w.max_steps.min(4096);
     w.run_length = 0;
     w.last_change = 0;
+    w.last_work = 0;
     w.time = crate::time::before_threads();
     w.next_deadline = w.timers.next();
     w.starved = false;
@@ -554,6 +571,7 @@ impl Fiber {
             timed_out: false,
             interrupted: crate::signal::Interrupted::No,
             pauses: false,
+            asks: None,
             start: None,
             argument: 0,
             result: 0,
@@ -572,6 +590,7 @@ impl Fiber {
             mask: 0,
             ignoring: 0,
             exit: crate::unwind::Exit::default(),
+            member: crate::openmp::Member::default(),
         }
     }
 
@@ -589,6 +608,7 @@ impl Fiber {
         self.timed_out = false;
         self.interrupted = crate::signal::Interrupted::No;
         self.pauses = false;
+        self.asks = None;
         self.result = 0;
         self.detached = false;
         self.joined = false;
@@ -599,6 +619,7 @@ impl Fiber {
         self.cleanups.clear();
         self.pending_signals.clear();
         self.ignoring = 0;
+        self.member = crate::openmp::Member::default();
         self.calls_top = self.calls.as_ptr() as usize;
     }
 }

@@ -24,10 +24,33 @@ pub struct Args {
     arguments: Vec<OsString>,
 }
 
+/// Below the help of `porf cc`.
+pub const C_EXAMPLES: &str = "Examples:
+  porf cc -O2 -g queue.c -o queue && porf sample -- ./queue
+  make CC=\"porf cc\"
+  CC=\"porf cc\" CXX=\"porf c++\" cmake ..
+  PORF_CC=clang-18 porf cc -c queue.c";
+
+/// Below the help of `porf c++`.
+pub const CXX_EXAMPLES: &str = "Examples:
+  porf c++ -std=c++20 -g queue.cpp -o queue && porf sample -- ./queue
+  CC=\"porf cc\" CXX=\"porf c++\" cmake ..
+  PORF_CXX=clang++-18 porf c++ -c queue.cpp";
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     C,
     Cxx,
+}
+
+impl Language {
+    /// The verb that compiles it.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Language::C => "cc",
+            Language::Cxx => "c++",
+        }
+    }
 }
 
 /// Whether the process was called as a compiler: `porf cc …`, `porf c++ …`, or by a link named porf-cc or
@@ -128,6 +151,8 @@ fn instrumentation(compiler: &OsStr) -> &'static [&'static str] {
             "-fno-builtin-memmove",
             "-fno-builtin-memset",
             "-fno-builtin-memcmp",
+            // What _FORTIFY_SOURCE makes of them is expanded all the same.
+            "-U_FORTIFY_SOURCE",
         ]
     }
 }
@@ -243,8 +268,10 @@ fn add_compilation(command: &mut Command, compiler: &OsStr, line: &CommandLine, 
     if line.items.iter().any(|item| matches!(item, Item::Source(this) if this == file)) {
         command.args(instrumentation(compiler));
     }
+    let fortifies = |word: &OsString| word.to_string_lossy().contains("_FORTIFY_SOURCE");
     for item in &line.items {
         match item {
+            Item::Option(words) if !is_clang(compiler) && words.iter().any(fortifies) => {}
             Item::Option(words) if !is_link_option(&words[0]) => {
                 command.args(words);
             }
@@ -311,7 +338,8 @@ fn link(compiler: &OsStr, line: &CommandLine) -> io::Result<u8> {
     add_items(&mut command, line, &objects);
     command.args(line.output.iter().flat_map(|output| [OsStr::new("-o"), output]));
     if !line.shared {
-        command.args(["-Wl,-u,__tsan_init", "-rdynamic"]).arg(embed::runtime_library()?);
+        let [runtime, exported] = embed::runtime()?;
+        command.arg(runtime).arg(format!("-Wl,--dynamic-list={}", exported.display()));
         command.args(["-lpthread", "-ldl", "-lm"]);
     }
     status(&mut command)

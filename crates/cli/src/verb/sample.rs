@@ -4,6 +4,7 @@
 //! options in shared memory, watches that it makes progress, and turns what it found into a report.
 
 mod channel;
+mod merged;
 mod report;
 mod symbols;
 
@@ -12,6 +13,7 @@ use crate::options::{Format, Options};
 use channel::Channel;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use porf_report::sample::Summary;
 use porf_sample::protocol;
 use porf_sample::scheduler::Share;
 use serde_json::{Value, json};
@@ -77,6 +79,12 @@ pub struct Args {
     /// Write the findings as SARIF
     #[arg(long, value_name = "FILE")]
     sarif: Option<std::path::PathBuf>,
+    /// Write the findings as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<std::path::PathBuf>,
+    /// Run nothing: add up these reports, in JSON, one in each line
+    #[arg(long, value_name = "FILE", hide = true)]
+    reports: Option<std::path::PathBuf>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     program: Vec<OsString>,
@@ -127,14 +135,17 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     match sample(args, options) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("porf sample: {error}");
-            ExitCode::from(2)
+            let program = args.program[0].to_str();
+            options.fail("sample", program, &porf::Error::Input(error.to_string()))
         }
     }
 }
 
 fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     interrupt::watch();
+    if let Some(path) = &args.reports {
+        return show(args, options, &merged::summary(path, args.seed, args.executions)?);
+    }
     let start = Instant::now();
     let mut run = Run::new(args, args.protocol())?;
     if !interrupt::requested() && run.depends_on_the_past(args)? {
@@ -146,6 +157,11 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let shared = run.channel.shared();
     let summary =
         report::summary(shared, args.seed, args.executions, start.elapsed(), interrupted, run.status);
+    show(args, options, &summary)
+}
+
+/// Prints and writes what was asked for; the exit code.
+fn show(args: &Args, options: &Options, summary: &Summary) -> std::io::Result<u8> {
     let program: Vec<String> = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match options.format {
         Format::Json => println!("{}", summary.json(&program)),
@@ -157,6 +173,9 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     }
     if let Some(path) = &args.sarif {
         std::fs::write(path, format!("{:#}\n", summary.sarif()))?;
+    }
+    if let Some(path) = &args.html {
+        std::fs::write(path, summary.html(&program, &super::verify::read))?;
     }
     Ok(summary.exit_code())
 }
@@ -178,6 +197,7 @@ impl Run {
                 (counters.map(|counter| counter.load(Ordering::Relaxed)), channel.complete_findings())
             };
             let before = sign();
+            progress.process.store(0, Ordering::Relaxed);
             let mut child = spawn(args, &channel)?;
             let status = watch(args, &channel, &mut child)?;
             if progress.attached.load(Ordering::Acquire) == 0 {
@@ -274,6 +294,8 @@ impl Args {
             timeout: number("timeout")?,
             witness: None,
             sarif: None,
+            html: None,
+            reports: None,
             program,
         })
     }
@@ -320,15 +342,20 @@ fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<E
         let sign = (ended, progress.heartbeat.load(Ordering::Relaxed));
         if sign != last_sign {
             (last_sign, since, asked) = (sign, Instant::now(), 0);
-            used_before = processor_time(progress.process.load(Ordering::Relaxed) as i32).unwrap_or_default();
+            used_before = processor_time(running(progress, child)).unwrap_or_default();
         }
-        let begun = progress.begun.load(Ordering::Relaxed) > 0;
-        let process = progress.process.load(Ordering::Relaxed) as i32;
+        let process = running(progress, child);
         let patience = Duration::from_secs(args.timeout);
-        if begun && since.elapsed() > patience {
+        if since.elapsed() > patience {
             // A busy process has the time it was promised, whatever else the machine does.
             let used = processor_time(process).unwrap_or(Duration::MAX).saturating_sub(used_before);
-            if used < patience && used > since.elapsed() / 50 && since.elapsed() < 20 * patience {
+            let busy = used > since.elapsed() / 50;
+            if busy && used < patience && since.elapsed() < 20 * patience {
+                continue;
+            }
+            if progress.process.load(Ordering::Relaxed) == 0 && busy {
+                // Before its first thread nobody counts the program's steps.
+                (since, used_before) = (Instant::now(), used_before + used);
                 continue;
             }
             // The first time the runtime answers and goes on; if it cannot, the program is ended.
@@ -338,6 +365,14 @@ fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<E
             asked += 1;
             since = Instant::now();
         }
+    }
+}
+
+/// The process that runs the program now: of those that run executions the last, before them the one started.
+fn running(progress: &protocol::Progress, child: &Child) -> i32 {
+    match progress.process.load(Ordering::Relaxed) {
+        0 => child.id() as i32,
+        process => process as i32,
     }
 }
 

@@ -1,8 +1,10 @@
 //! A litmus test, a model, an engine: the answer.
 
 mod against;
+mod executions;
 
-pub use against::{TestDifference, TestWitness, difference};
+pub use against::{TestDifference, difference};
+pub use executions::{TestExecution, TestExecutions, executions};
 
 use crate::question::observe;
 use crate::{Error, mapping};

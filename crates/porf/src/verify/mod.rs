@@ -5,14 +5,20 @@ mod budget;
 mod checkpoint;
 mod drive;
 mod findings;
+mod gather;
+mod job;
 mod kept;
 mod panics;
 mod sections;
+mod work;
 
 pub use against::{Difference, against};
 pub use budget::{Budget, Memory};
 pub use drive::Progress;
+pub use gather::{Event, Remote};
+pub use job::{Assignment, Job, Left, Outcome, PROTOCOL, Report};
 pub use porf_explore::Estimate;
+pub use work::{Inbox, work};
 
 use crate::answer::{Answer, Seconds};
 use crate::input::Input;
@@ -62,6 +68,8 @@ pub struct Request<'a> {
     pub interrupt: Option<&'a AtomicBool>,
     /// Who is told how far the search is.
     pub progress: Option<&'a dyn Progress>,
+    /// Workers elsewhere that do the main search.
+    pub remote: Option<&'a dyn Remote>,
 }
 
 /// A file that holds what is left to do, so that a search that was broken off goes on from it.
@@ -91,6 +99,7 @@ impl Request<'_> {
             reductions: Reductions::default(),
             interrupt: None,
             progress: None,
+            remote: None,
         }
     }
 
@@ -166,9 +175,9 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
                 assumptions: seen.assumptions.list(),
             })
         }
-        (None, None) => Verdict::Safe(match request.unroll {
-            Some(unroll) if seen.loops.any => Coverage::Bounded { unroll, loops: seen.loops.list() },
-            _ => Coverage::Exhaustive,
+        (None, None) => Verdict::Safe(match (request.unroll.filter(|_| seen.loops.any), input.tried()) {
+            (None, inputs) if inputs.is_empty() => Coverage::Exhaustive,
+            (unroll, inputs) => Coverage::Bounded { unroll, loops: seen.loops.list(), inputs },
         }),
     };
     Ok(Answer {
@@ -207,14 +216,17 @@ fn unwinds(program: &Program) -> bool {
 }
 
 /// One search; what it finds goes to `findings`.
-fn search(
+fn search<'a>(
     program: &Program,
-    request: &Request<'_>,
+    request: &Request<'a>,
     equivalence: Equivalence,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings<'a>,
 ) -> Result<Statistics, Error> {
     findings.begin(program, request.model, equivalence);
-    let alone = request.jobs <= 1 && request.checkpoint.is_none() && request.progress.is_none();
+    let alone = request.jobs <= 1
+        && request.checkpoint.is_none()
+        && request.progress.is_none()
+        && request.remote.is_none();
     let explored = if alone {
         let mut visitor = |visit: Visit<'_, '_>| findings.visit(visit);
         explore(program, request.model, equivalence, &request.options(), &mut visitor).map_err(Error::Explore)

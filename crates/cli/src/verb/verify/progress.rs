@@ -1,5 +1,6 @@
 //! How far a search is, on a terminal.
 
+use crate::options::width;
 use indicatif::{ProgressBar, ProgressStyle};
 use porf::{Estimate, Progress};
 use std::sync::OnceLock;
@@ -15,6 +16,10 @@ const ROUGH: f64 = 2.0;
 impl Progress for Bar {
     fn begin(&self, expected: Option<Estimate>) {
         self.0.get_or_init(|| match expected.and_then(|expected| length(&expected)) {
+            // A line that is too long for the terminal wraps, and then stays behind.
+            Some(length) if width() < 100 => {
+                ProgressBar::new(length).with_style(style("{human_pos} of about {human_len} executions"))
+            }
             Some(length) => ProgressBar::new(length).with_style(style(
                 "{bar:30} {human_pos} of about {human_len} executions, {per_sec}, {eta} left",
             )),
@@ -46,7 +51,7 @@ fn length(expected: &Estimate) -> Option<u64> {
 }
 
 fn counting() -> ProgressStyle {
-    style("{spinner} {human_pos} executions, {per_sec}")
+    style(if width() < 60 { "{human_pos}" } else { "{spinner} {human_pos} executions, {per_sec}" })
 }
 
 fn style(template: &str) -> ProgressStyle {
