@@ -8,10 +8,10 @@
 //! The tree is that of [`Task`]s: the search of a task goes on to its first execution, and what it then has left to
 //! do are the children, one for each untried choice. So every node stands for one execution, and the number of
 //! nodes is what is asked for. If a level has more nodes than fit, some are kept and their weights grow. Those that
-//! have much below them must not be missed: a node is kept with a probability in proportion to its weight and to
-//! what earlier passes have found below nodes of its level and size. The list is gone through in the order of sizes, in even
-//! steps from a random place on (systematic sampling; Madow 1949), so that every size is there in its proportion.
-//! One such pass visits no execution twice.
+//! have much below them must not be missed: half of the sample is taken in proportion to the weights alone, the other
+//! half also in proportion to what earlier passes have found below nodes of the same level and size. The list is gone
+//! through in the order of sizes, in even steps from a random place on (systematic sampling; Madow 1949), so that
+//! every size is there in its proportion. One such pass visits no execution twice.
 //!
 //! Several passes give a mean, its error, and an interval. A pass that had to leave out nothing is no estimate: the
 //! number is exact. Cost: given in events.
@@ -171,8 +171,13 @@ impl<M: MemoryModel> Sampler<'_, '_, M> {
     /// Keeps about so many nodes, with other weights.
     fn thin_out(&mut self, nodes: &mut Vec<Node>, level: usize, width: usize) {
         nodes.sort_by_key(|node| node.size);
+        let expected: Vec<f64> = nodes.iter().map(|node| self.expected(level, node.size)).collect();
+        let weights: f64 = nodes.iter().map(|node| node.weight).sum();
+        let mean =
+            nodes.iter().zip(&expected).map(|(node, expected)| node.weight * expected).sum::<f64>() / weights;
+        // What is expected may be wrong: half of the sample does not depend on it.
         let shares: Vec<f64> =
-            nodes.iter().map(|node| node.weight * self.expected(level, node.size)).collect();
+            nodes.iter().zip(&expected).map(|(node, expected)| node.weight * (expected + mean)).collect();
         let step = shares.iter().sum::<f64>() / width as f64;
         let mut next = self.fraction() * step;
         let mut at = 0.0;

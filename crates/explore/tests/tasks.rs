@@ -128,7 +128,9 @@ fn estimates_are_unbiased() {
             "{executions} ± {standard_error}, {count}\n{}",
             porf_ir::print(&program)
         );
-        if standard_error > 0.0 {
+        if standard_error == 0.0 {
+            assert_eq!(executions, count, "what is small is exact");
+        } else {
             ratios.push(executions / count);
             inside += usize::from((low..=high).contains(&count));
         }
@@ -150,9 +152,6 @@ fn estimates_of_read_modify_writes() {
     let Estimate { executions, interval: (low, high), .. } =
         estimate(&program, Model::Rc11, Equivalence::Mo, &options, 400_000).unwrap();
     println!("{executions:.0}, {low:.0} to {high:.0}, of 362,880");
-    assert!((250_000.0..500_000.0).contains(&executions), "{executions} of 362,880");
+    assert!((180_000.0..730_000.0).contains(&executions), "{executions} of 362,880");
     assert!(low <= 362_880.0 && 362_880.0 <= high, "{low} to {high}");
-    // What is small is exact.
-    let exact = estimate(&program, Model::Rc11, Equivalence::Mo, &Options::default(), 400_000).unwrap();
-    assert_eq!((exact.executions, exact.standard_error, exact.blocked), (1.0, 0.0, 0.0));
 }

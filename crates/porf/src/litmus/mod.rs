@@ -9,12 +9,12 @@ pub use executions::{TestExecution, TestExecutions, executions};
 use crate::question::observe;
 use crate::{Error, mapping};
 use porf_cat::CatModel;
-use porf_event::{Dialect, Location};
+use porf_event::{Dialect, EventId, Label, Location};
 use porf_explore::{Equivalence, Visit, Visitor};
 use porf_frontend_litmus::{Collector, LitmusTest, Observable, Outcome};
 use porf_model::{CheckedBy, Language, Machine, Model};
 use porf_oracle::{CatJudge, Execution};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -90,7 +90,15 @@ fn answer(test: &LitmusTest, model: &Axioms, engine: Engine) -> Result<TestAnswe
 fn enumerated(test: &LitmusTest, model: &Axioms, unroll: u32) -> Result<TestAnswer, Error> {
     let mut judge = CatJudge::new(&model.cat);
     let mut collected = Collected::new(test, model);
+    let mut seen = HashSet::new();
     porf_oracle::enumerate(&test.program, &mut judge, unroll, |execution, judge| {
+        if model.equivalence() == Equivalence::Rf {
+            let events = execution.candidate.events.iter();
+            let labels: Vec<(EventId, Label)> = events.map(|event| (event.id, event.label)).collect();
+            if !seen.insert((labels, execution.rf.to_vec())) {
+                return true;
+            }
+        }
         collected.collector.add(|observable| observe_candidate(test, execution, observable));
         if judge.outcome().flags != 0 {
             judge.flags().iter().for_each(|flag| collected.flag(flag));
@@ -116,9 +124,11 @@ fn explored(test: &LitmusTest, model: &Axioms, unroll: u32) -> Result<Option<Tes
         ..Default::default()
     };
     let mut collected = Collected::new(test, model);
-    let fast = model.fast().filter(|model| is_explored(test, *model));
+    let fast = model.shipped_as().filter(|model| is_explored(test, *model));
     let ended = match fast {
-        Some(fast) => porf_explore::explore(&test.program, fast, Equivalence::Mo, &options, &mut collected),
+        Some(fast) => {
+            porf_explore::explore(&test.program, fast, model.equivalence(), &options, &mut collected)
+        }
         None => porf_explore::explore_cat(&test.program, &model.cat, &options, &mut collected),
     };
     // Of C and x86 the explorer knows all that brute force knows: what is wrong there is wrong.
@@ -266,9 +276,9 @@ impl Axioms {
         Axioms { name: model.name().to_string(), cat: CatModel::shipped(model), compiles: true }
     }
 
-    /// The shipped model, if the explorer has a checker for it that sees co.
-    fn fast(&self) -> Option<Model> {
-        self.shipped_as().filter(|model| *model != Model::Wrc11)
+    /// When two executions of a test count as the same: without an order of all writes, if they agree on rf.
+    fn equivalence(&self) -> Equivalence {
+        if self.shipped_as() == Some(Model::Wrc11) { Equivalence::Rf } else { Equivalence::Mo }
     }
 }
 
