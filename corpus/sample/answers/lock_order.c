@@ -1,6 +1,7 @@
 // Two mutexes taken in two orders: whether or not the threads meet, they may. Not so where a third lock, or the
 // lives of the threads, keep them apart.
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,12 @@ static void both(pthread_mutex_t *first, pthread_mutex_t *second) {
 
 static void *ab(void *unused) {
     both(&a, &b);
+    return unused;
+}
+
+static void *ab_and_more(void *unused) {
+    both(&a, &b);
+    for (int i = 0; i < 500; i++) sched_yield();
     return unused;
 }
 
@@ -67,10 +74,10 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "try")) together(ab, tries, 1);
     if (!strcmp(argv[1], "same")) together(readers, readers, 1);
     if (!strcmp(argv[1], "plain")) {
-        // The second begins when the first is nearly done: the deadlock itself is rare.
+        // The second begins when the first has done it, but lives: the deadlock itself is very rare.
         pthread_t threads[2];
-        pthread_create(&threads[0], 0, ab, 0);
-        for (int i = 0; i < 50; i++) sched_yield();
+        pthread_create(&threads[0], 0, ab_and_more, 0);
+        for (int i = 0; i < 60; i++) sched_yield();
         pthread_create(&threads[1], 0, ba, 0);
         pthread_join(threads[0], 0);
         pthread_join(threads[1], 0);

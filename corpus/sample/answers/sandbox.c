@@ -26,9 +26,9 @@ int main(void) {
     };
     struct sock_fprog program = {sizeof code / sizeof code[0], code};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) abort();
-    if (puts("in the sandbox") < 0 || fflush(stdout)) abort();
     pthread_t threads[2];
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    if (puts("in the sandbox") < 0 || fflush(stdout)) abort();
     return 0;
 }

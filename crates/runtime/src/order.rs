@@ -123,8 +123,8 @@ impl World {
         let life = |edge: &Edge| self.fibers[edge.thread.as_usize()].life;
         let ((a_born, a_died), (b_born, b_died)) = (life(a), life(b));
         a.thread != b.thread
-            && a_born <= b_died
-            && b_born <= a_died
+            && a_born < b_died
+            && b_born < a_died
             && !a.gates.iter().any(|gate| b.gates.contains(gate))
     }
 }
