@@ -359,8 +359,9 @@ fn watch(args: &Args, channel: &Channel, child: &mut Child, start: Instant) -> s
         if since.elapsed() > patience {
             // A busy process has the time it was promised, whatever else the machine does.
             let used = processor_time(process).unwrap_or(Duration::MAX).saturating_sub(used_before);
-            let busy = used > since.elapsed() / 50;
-            if busy && used < patience && since.elapsed() < 20 * patience {
+            let starves = is_runnable(process);
+            let busy = starves || used > since.elapsed() / 50;
+            if busy && used < patience && (starves || since.elapsed() < 20 * patience) {
                 continue;
             }
             if progress.process.load(Ordering::Relaxed) == 0 && busy {
@@ -384,6 +385,12 @@ fn running(progress: &protocol::Progress, child: &Child) -> i32 {
         0 => child.id() as i32,
         process => process as i32,
     }
+}
+
+/// Whether a process could run and only waits for a processor.
+fn is_runnable(process: i32) -> bool {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    text.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('R'))
 }
 
 /// Processor time that a process has used.
