@@ -111,7 +111,7 @@ pub unsafe fn allocate(size: usize) -> usize {
             }
             // As in ThreadSanitizer, to allocate is to write: who gets hold of the memory without
             // synchronisation races with its allocation.
-            if world::world().is_called_by_program() {
+            if world::world().is_called_by_program() && !world::is_ignoring() {
                 plain::range(block, size.min(MARKED), Kind::Write, caller());
             }
         }
@@ -182,7 +182,7 @@ unsafe fn release(block: usize) {
         let size = (*head).size as usize;
         if is_running() {
             let marked = size.clamp(1, MARKED);
-            if world::world().is_called_by_program() {
+            if world::world().is_called_by_program() && !world::is_ignoring() {
                 plain::range(block, marked, Kind::Free, caller());
                 retire(block, marked);
             } else {

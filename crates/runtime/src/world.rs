@@ -69,6 +69,12 @@ pub fn is_running() -> bool {
     unsafe { (*HOT.get()).state != IDLE }
 }
 
+/// The running thread's plain accesses are not to be checked.
+pub fn is_ignoring() -> bool {
+    // SAFETY: one kernel thread.
+    unsafe { (*HOT.get()).state == IGNORING }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     Runnable,
