@@ -1,5 +1,8 @@
 // Clocks move before the first thread, also by sleeping, and never go back.
 #include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/time.h>
@@ -31,6 +34,24 @@ int main(void) {
     start = now(CLOCK_MONOTONIC);
     usleep(30000);
     assert(now(CLOCK_MONOTONIC) - start >= 30000000);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    sem_t semaphore;
+    sem_init(&semaphore, 0, 1);
+    for (int i = 0; i < 4; i++) {
+        struct timespec until;
+        start = now(CLOCK_REALTIME);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        pthread_mutex_lock(&mutex);
+        if (i == 0) assert(pthread_cond_timedwait(&condition, &mutex, &until) == ETIMEDOUT);
+        if (i == 1) assert(sem_timedwait(&semaphore, &until) == 0);
+        if (i == 2) assert(sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT);
+        if (i == 3) assert(poll(0, 0, 1000) == 0);
+        pthread_mutex_unlock(&mutex);
+        int64_t passed = now(CLOCK_REALTIME) - start;
+        assert(i == 1 ? passed < 500000000 : passed >= 1000000000);
+    }
     before_threads = now(CLOCK_MONOTONIC);
     pthread_t thread;
     pthread_create(&thread, 0, work, 0);

@@ -4,6 +4,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -28,5 +29,6 @@ int main(void) {
     pthread_t threads[2];
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    if (puts("in the sandbox") < 0 || fflush(stdout)) abort();
     return 0;
 }

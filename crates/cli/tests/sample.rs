@@ -615,3 +615,73 @@ int main(void) {
         assert_eq!(report["executions"], 1000, "{isolation}");
     }
 }
+
+/// Without `porf sample`: the findings with their places, and status 66 unless another is asked for.
+#[test]
+fn a_program_by_itself_ends_with_66() {
+    let program = build_text("by_itself", &two("int x;", "x = 1;", "x = 2;"));
+    let run = |options: &str| {
+        let output = Command::new(&program).env("PORF_OPTIONS", options).output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, text) = run("");
+    assert_eq!(code, Some(66), "{text}");
+    assert!(text.contains("data race") && text.contains("by_itself.c:"), "{text}");
+    assert_eq!(run("exitcode=0").0, Some(0));
+    assert_eq!(run("verbosity=1:exitcode=7").0, Some(7));
+    assert_eq!(run("halt_on_error=1").0, Some(66));
+    let right = build_text("by_itself_right", &two("atomic_int x;", "x = 1;", "x = 2;"));
+    assert_eq!(Command::new(&right).status().expect("it runs").code(), Some(0));
+}
+
+#[test]
+fn executions_end_at_a_time() {
+    let program = build_text("until", &two("atomic_int x;", "x = 1;", "if (x) x = 2;"));
+    let report = sample(&program, &["--until", "0.3s"], &[]);
+    assert_eq!(report["verdict"], "safe", "{report}");
+    assert!(report["executions"].as_u64() > Some(100), "{report}");
+    // Two threads with three outcomes: nothing new is to be expected after so many.
+    assert!(report["unseen"].as_f64() < Some(0.01), "{report}");
+}
+
+#[test]
+fn volatile_accesses_may_be_plain() {
+    let program = build_text("volatile_plain", &two("volatile int x;", "x = 1;", "x = 2;"));
+    assert_eq!(sample(&program, &["--executions", "20"], &[])["verdict"], "safe");
+    let report = sample(&program, &["--executions", "20", "--volatile", "plain"], &[]);
+    assert_eq!(report["findings"][0]["kind"], "race", "{report}");
+}
+
+/// A library that every execution loads anew: its own functions come before the program's of the same name, and its
+/// race is one finding, with the line in the library.
+#[test]
+fn a_loaded_library_is_itself() {
+    let library = directory().join("plugin.c");
+    let text = "int shared; int helper(void) { return 2; } int ask(void) { return helper(); }\n\
+        void touch(void) { shared++; }\n";
+    std::fs::write(&library, text).expect("the target directory is writable");
+    let library = build_with(&library, "plugin.so", &["-shared", "-fPIC"]);
+    let source = format!(
+        "#include <dlfcn.h>\n#include <pthread.h>\n#include <stdlib.h>\nint helper(void) {{ return 1; }}\n\
+         static void *work(void *touch) {{ ((void (*)(void))touch)(); return 0; }}\n\
+         static void *load(void *out) {{ return *(void **)out = dlopen(\"{}\", RTLD_NOW); }}\n\
+         int main(void) {{ pthread_t a, b; void *library;\n\
+         pthread_create(&a, 0, load, &library); pthread_join(a, 0); if (!library) abort();\n\
+         int (*ask)(void) = (int (*)(void))dlsym(library, \"ask\"); if (ask() != 2 || helper() != 1) abort();\n\
+         void *touch = dlsym(library, \"touch\"); pthread_create(&a, 0, work, touch);\n\
+         pthread_create(&b, 0, work, touch); pthread_join(a, 0); pthread_join(b, 0); return 0; }}\n",
+        library.display()
+    );
+    let program = build_text("plugin_user", &source);
+    for isolation in ["in-process", "fork"] {
+        let report = sample(&program, &["--executions", "100", "--isolation", isolation], &[]);
+        let findings = report["findings"].as_array().expect("findings");
+        assert_eq!(findings.len(), 1, "{isolation}: {report}");
+        assert_eq!(
+            (&findings[0]["title"], &findings[0]["count"]),
+            (&Value::from("data race"), &Value::from(100))
+        );
+        let file = findings[0]["location"]["file"].as_str().unwrap_or("");
+        assert!(file.ends_with("plugin.c"), "{isolation}: {report}");
+    }
+}

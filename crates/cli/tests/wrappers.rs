@@ -147,7 +147,31 @@ fn questions_go_to_the_compiler() {
     assert!(ask(&["-E", source]).contains("int seen;"), "the preprocessor knows of the instrumentation");
     assert!(ask(&["-M", source]).contains("asked.c"));
     assert_eq!(ask(&["-c", "-o", "/dev/null", source]), "");
+    let wrong =
+        Command::new(PORF).args(["cc", "/W4", "-c", "-o", "/dev/null", source]).output().expect("porf runs");
+    assert_ne!(wrong.status.code(), Some(0), "an option of another compiler is not a file");
     let refused = Command::new(PORF).args(["cc", "-static", source]).output().expect("porf runs");
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("-static is not supported"));
+}
+
+/// A script named gcc that calls `porf cc`, before the compiler on the PATH: the compiler is called in the end.
+#[test]
+fn a_compiler_that_calls_porf_is_not_called_by_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("callers");
+    std::fs::create_dir_all(&place).expect("the target directory is writable");
+    for name in ["gcc", "clang"] {
+        let script = place.join(name);
+        std::fs::write(&script, format!("#!/bin/sh\nexec {PORF} cc \"$@\"\n")).expect("writable");
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("ours");
+    }
+    let source = place.join("empty.c");
+    std::fs::write(&source, "int seen;\n").expect("writable");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path =
+        std::env::join_paths([place.clone()].into_iter().chain(std::env::split_paths(&path))).expect("paths");
+    let mut command = Command::new(place.join("gcc"));
+    run(command.env("PATH", path).args(["-c", "-o"]).arg(place.join("empty.o")).arg(&source));
+    assert!(place.join("empty.o").is_file());
 }

@@ -96,6 +96,49 @@ annotations! {
     WTFAnnotateBenignRaceSized(_f: File, _l: i32, a: usize, size: usize, _d: File) { benign(a, size) }
 }
 
+// ---- what ThreadSanitizer's own tests use ----
+
+/// A barrier that orders nothing: only the schedule.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_testonly_barrier_init(barrier: *mut u64, count: u32) {
+    // SAFETY: the caller's barrier.
+    unsafe { *barrier = u64::from(count) };
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_testonly_barrier_wait(barrier: *mut u64) {
+    if !is_running() {
+        return;
+    }
+    visible(Step::Other);
+    // SAFETY: the caller's barrier: its size is in the low half.
+    let size = unsafe { *barrier } as u32;
+    let index = object(barrier as usize, |_| {});
+    // SAFETY: running.
+    let w = unsafe { world() };
+    w.changed();
+    w.syncs[index].readers += 1;
+    if w.syncs[index].readers.is_multiple_of(size.max(1)) {
+        return w.wake_all(index);
+    }
+    let round = w.syncs[index].readers / size;
+    // SAFETY: running; reacquired after each wait.
+    while unsafe { world() }.syncs[index].readers / size == round {
+        crate::sync::wait_on(index, "at a barrier of a test", None);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn __tsan_testonly_shadow_stack_current_size() -> usize {
+    let mut depth = 0;
+    if is_running() {
+        // SAFETY: running.
+        let w = unsafe { world() };
+        crate::call::stack_of(w, w.current, 0, |_| depth += 1);
+    }
+    depth
+}
+
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_mutex_pre_unlock(address: usize, _flags: u32) -> i32 {
     release(address);

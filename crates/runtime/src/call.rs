@@ -154,6 +154,8 @@ pub fn stack_of(world: &World, thread: ThreadId, pc: usize, mut frame: impl FnMu
         if pc != 0 {
             frame(pc);
         }
+        // The calls of a fiber of the program's own lie elsewhere.
+        let (start, top) = crate::coroutine::calls(fiber.coroutine, start, top);
         if top < start {
             return;
         }

@@ -48,6 +48,7 @@ pub fn conflict(w: &mut World, address: usize, size: usize, access: Kind, pc: us
     let second = finding.stack_count as usize;
     add_frames(finding, second, earlier.thread, earlier.kind as u32, &[earlier_pc]);
     finding.stacks[second].clock = earlier.clock;
+    told();
 }
 
 /// Every thread waits for another.
@@ -94,6 +95,30 @@ pub fn livelock(w: &mut World) {
     }
 }
 
+/// Locks are taken in orders that may deadlock: the calls by which each thread took the second of its two.
+#[cold]
+pub fn inversion(w: &mut World, stacks: &[(ThreadId, Vec<usize>)]) {
+    let mut tops: Vec<u64> =
+        stacks.iter().map(|(_, frames)| stable(frames.first().copied().unwrap_or(0))).collect();
+    tops.sort_unstable();
+    let message =
+        format!("a deadlock is possible: {} threads take the same locks in different orders", stacks.len());
+    let Some(index) = record(w, FindingKind::Order, hash(FindingKind::Order, &tops), &message) else {
+        return;
+    };
+    for (place, (thread, frames)) in stacks.iter().take(MAX_STACKS).enumerate() {
+        add_frames(&mut w.shared_mut().findings[index], place, *thread, NO_ACCESS, frames);
+    }
+    told();
+}
+
+/// A finding is complete.
+fn told() {
+    if !crate::process::is_sampling() {
+        crate::standalone::found();
+    }
+}
+
 /// Something the running thread did or suffered.
 #[cold]
 pub fn event(w: &mut World, what: FindingKind, pc: usize, message: &str) {
@@ -109,6 +134,7 @@ pub fn event(w: &mut World, what: FindingKind, pc: usize, message: &str) {
     let Some(index) = record(w, what, key, message) else { return };
     let thread = w.current;
     add_stack(w, index, thread, pc, NO_ACCESS);
+    told();
 }
 
 /// In an execution run again: is this one of the accesses looked for?
@@ -201,13 +227,16 @@ fn record(w: &mut World, what: FindingKind, key: u64, message: &str) -> Option<u
     finding.message[..length].copy_from_slice(&message.as_bytes()[..length]);
     finding.message[length] = 0;
     shared.progress.finding_count.store(count as u32 + 1, Ordering::Release);
+    if !crate::process::is_sampling() {
+        return Some(count);
+    }
     // Libraries may have been loaded since.
     crate::repeat::note_maps();
     Some(count)
 }
 
 /// The innermost frames of a thread, and how many there are.
-fn frames(w: &World, thread: ThreadId, pc: usize) -> ([usize; MAX_FRAMES], usize) {
+pub fn frames(w: &World, thread: ThreadId, pc: usize) -> ([usize; MAX_FRAMES], usize) {
     let mut frames = [0usize; MAX_FRAMES];
     let mut depth = 0;
     call::stack_of(w, thread, pc, |pc| {

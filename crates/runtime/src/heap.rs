@@ -18,7 +18,7 @@ use porf_sample::race::Kind;
 pub const START: usize = 0x6000_0000_0000;
 const RESERVED: usize = 1 << 37;
 const QUARANTINE: usize = 8 << 20;
-/// Beyond this, only the beginning of a freed block is marked.
+/// Beyond this, only the beginning of a freed block is marked; what was known of the rest is forgotten at once.
 const MARKED: usize = 1 << 16;
 
 #[repr(C)]
@@ -111,7 +111,7 @@ pub unsafe fn allocate(size: usize) -> usize {
             }
             // As in ThreadSanitizer, to allocate is to write: who gets hold of the memory without
             // synchronisation races with its allocation.
-            if world::world().is_called_by_program() {
+            if world::world().is_called_by_program() && !world::is_ignoring() {
                 plain::range(block, size.min(MARKED), Kind::Write, caller());
             }
         }
@@ -121,6 +121,14 @@ pub unsafe fn allocate(size: usize) -> usize {
 
 /// The memory is new: what was done to it before is over.
 pub fn forget(start: usize, length: usize) {
+    if length > MARKED {
+        shadow::discard(start, length, forget_each);
+    } else {
+        forget_each(start, length);
+    }
+}
+
+fn forget_each(start: usize, length: usize) {
     crate::atomic::forget(start, length);
     shadow::for_each(start, length, |cell, _| {
         // SAFETY: a cell of the shadow.
@@ -174,12 +182,13 @@ unsafe fn release(block: usize) {
         let size = (*head).size as usize;
         if is_running() {
             let marked = size.clamp(1, MARKED);
-            if world::world().is_called_by_program() {
+            if world::world().is_called_by_program() && !world::is_ignoring() {
                 plain::range(block, marked, Kind::Free, caller());
                 retire(block, marked);
             } else {
                 forget(block, marked);
             }
+            forget(block + marked, size.saturating_sub(marked));
         }
         (*head).state = FREED;
         (*head).next = 0;

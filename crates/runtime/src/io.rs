@@ -15,7 +15,7 @@ use crate::world::{Step, is_running, visible, world};
 use porf_sample::race::Kind;
 
 /// Waits until the descriptor is ready, as far as other threads allow; false if a signal came first.
-unsafe fn until_ready(fd: i32, events: i16) -> bool {
+pub unsafe fn until_ready(fd: i32, events: i16) -> bool {
     let mut question = libc::pollfd { fd, events, revents: 0 };
     let ready = until(None, true, |milliseconds| {
         if milliseconds < 0 {
@@ -281,6 +281,14 @@ fn sleep_a_little(milliseconds: i32) -> i32 {
     0
 }
 
+/// The answer of a wait before the first thread; if nothing came, time has passed.
+fn alone(milliseconds: i32, answer: i32) -> i32 {
+    if answer == 0 {
+        crate::time::waited_alone(milliseconds);
+    }
+    answer
+}
+
 /// The virtual time after so many milliseconds; negative is never.
 fn after(milliseconds: i32) -> Option<u64> {
     // SAFETY: running.
@@ -315,7 +323,7 @@ unsafe extern "C" fn poll_inner(list: usize, count: u64, timeout: i32) -> i32 {
     // SAFETY: the caller's list.
     unsafe {
         if !is_running() {
-            return real!(poll(l: usize = list, n: u64 = count, t: i32 = timeout) -> i32);
+            return alone(timeout, real!(poll(l: usize = list, n: u64 = count, t: i32 = timeout) -> i32));
         }
         poll_until(list, count, after(timeout))
     }
@@ -416,7 +424,10 @@ unsafe extern "C" fn epoll_inner(fd: i32, events: usize, most: i32, timeout: i32
     // SAFETY: the caller's array.
     unsafe {
         if !is_running() {
-            return real!(epoll_wait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = timeout) -> i32);
+            return alone(
+                timeout,
+                real!(epoll_wait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = timeout) -> i32),
+            );
         }
         let ready = until(
             after(timeout),

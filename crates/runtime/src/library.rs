@@ -67,6 +67,21 @@ fn address(family: usize) -> usize {
     if family as i32 == libc::AF_INET6 { 16 } else { 4 }
 }
 
+/// Waits until a stream has input, as far as other threads allow; 0.
+unsafe fn input(file: usize) -> usize {
+    // SAFETY: a stream of libc's, which begins with its flags, the next byte of its buffer and the end of it.
+    unsafe {
+        let [_, next, end] = *(file as *const [usize; 3]);
+        let fd = libc::fileno(file as *mut libc::FILE);
+        if next >= end && fd >= 0 {
+            let pc = caller();
+            crate::io::until_ready(fd, libc::POLLIN);
+            *CALLER.get() = pc;
+        }
+    }
+    0
+}
+
 /// How many bytes of two strings must be read to compare them.
 unsafe fn compared(a: usize, b: usize, most: usize, fold: bool) -> usize {
     let byte = |start: usize, at: usize| {
@@ -200,22 +215,24 @@ library! {
     perror(s) before { Read s, if s == 0 { 0 } else { text(s) }; };
     fwrite(from, size, n, file) before { Read from, size * n; };
     fwrite_unlocked(from, size, n, file) before { Read from, size * n; };
-    fread(to, size, n, file) after count { Write to, size * count; };
+    fread(to, size, n, file) before { Read 0, input(file); } after count { Write to, size * count; };
     fread_unlocked(to, size, n, file) after count { Write to, size * count; };
     __fread_chk(to, room, size, n, file) after count { Write to, size * count; };
-    fgets(to, n, file) after line { Write to, if line == 0 { 0 } else { text(to) }; };
+    fgets(to, n, file) before { Read 0, input(file); } after line { Write to, if line == 0 { 0 } else { text(to) }; };
     __fgets_chk(to, room, n, file) after line { Write to, if line == 0 { 0 } else { text(to) }; };
-    getline(line, room, file) after count {
+    fgetc(file) before { Read 0, input(file); };
+    getc(file) before { Read 0, input(file); };
+    getline(line, room, file) before { Read 0, input(file); } after count {
         Write line, 8;
         Write room, 8;
         Write *(line as *const usize), if count as isize > 0 { count + 1 } else { 0 };
     };
-    getdelim(line, room, end, file) after count {
+    getdelim(line, room, end, file) before { Read 0, input(file); } after count {
         Write line, 8;
         Write room, 8;
         Write *(line as *const usize), if count as isize > 0 { count + 1 } else { 0 };
     };
-    __getdelim(line, room, end, file) after count {
+    __getdelim(line, room, end, file) before { Read 0, input(file); } after count {
         Write line, 8;
         Write room, 8;
         Write *(line as *const usize), if count as isize > 0 { count + 1 } else { 0 };

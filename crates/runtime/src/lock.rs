@@ -3,6 +3,7 @@
 use crate::call::caller;
 use crate::finding;
 use crate::interpose;
+use crate::order;
 use crate::real;
 use crate::sync::{self, Robust, object, wait_on};
 use crate::time::deadline_of;
@@ -52,12 +53,17 @@ fn mutex(address: usize) -> (usize, i32) {
 
 /// Locks; `deadline` bounds the wait.
 pub fn lock(address: usize, deadline: Option<u64>) -> i32 {
+    let pc = caller();
     visible(Step::Other);
     let (index, kind) = mutex(address);
+    let mut waits = deadline.is_none();
     loop {
         // SAFETY: called while running; reacquired after every wait.
         let w = unsafe { world() };
         let me = w.me();
+        if std::mem::take(&mut waits) && w.syncs[index].owner != me {
+            order::wanted(w, index, false, pc);
+        }
         let object = &mut w.syncs[index];
         if object.robust == Robust::Lost {
             return libc::ENOTRECOVERABLE;
@@ -107,6 +113,7 @@ fn take(index: usize) -> i32 {
     object.owner = me;
     object.count = 1;
     let abandoned = object.robust == Robust::Abandoned;
+    order::taken(w, index, false);
     w.acquire_from(index);
     if abandoned { libc::EOWNERDEAD } else { 0 }
 }
@@ -138,6 +145,7 @@ pub fn unlock_now(address: usize) -> i32 {
         if object.robust == Robust::Abandoned {
             object.robust = Robust::Lost;
         }
+        order::released(w, index);
         w.release_to(index);
         w.wake_all(index);
     }
@@ -184,7 +192,7 @@ unsafe extern "C" fn mutex_destroy(address: usize) -> i32 {
 }
 
 fn destroy_mutex(address: usize) {
-    sync::destroy(address);
+    sync::destroy_unused(address);
     // SAFETY: a pthread_mutex_t of the program.
     unsafe { (*(address as *mut NativeMutex)).kind = DESTROYED };
 }
@@ -243,8 +251,13 @@ fn rwlock(address: usize) -> usize {
 }
 
 pub fn read_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
+    let pc = caller();
     visible(Step::Other);
     let index = rwlock(address);
+    if deadline.is_none() && !only_try {
+        // SAFETY: called while running.
+        order::wanted(unsafe { world() }, index, true, pc);
+    }
     loop {
         // SAFETY: called while running.
         let w = unsafe { world() };
@@ -252,6 +265,7 @@ pub fn read_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
         let object = &mut w.syncs[index];
         if object.owner.is_none() {
             object.readers += 1;
+            order::taken(w, index, true);
             w.acquire_from(index);
             return 0;
         }
@@ -268,8 +282,13 @@ pub fn read_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
 }
 
 pub fn write_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
+    let pc = caller();
     visible(Step::Other);
     let index = rwlock(address);
+    if deadline.is_none() && !only_try {
+        // SAFETY: called while running.
+        order::wanted(unsafe { world() }, index, false, pc);
+    }
     loop {
         // SAFETY: called while running.
         let w = unsafe { world() };
@@ -277,6 +296,7 @@ pub fn write_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 
         let object = &mut w.syncs[index];
         if object.owner.is_none() && object.readers == 0 {
             object.owner = me;
+            order::taken(w, index, false);
             w.acquire_from(index);
             let view = &w.syncs[index].readers_view;
             w.engine.acquire(w.current, view);
@@ -304,9 +324,11 @@ fn rw_unlock(address: usize) -> i32 {
     let object = &mut w.syncs[index];
     if object.owner == me {
         object.owner = None;
+        order::released(w, index);
         w.release_to(index);
     } else if object.readers > 0 {
         object.readers -= 1;
+        order::released(w, index);
         w.engine.release(w.current, &mut w.syncs[index].readers_view);
         w.refresh();
     } else {
@@ -326,7 +348,7 @@ unsafe extern "C" fn rwlock_init(address: usize, attr: usize) -> i32 {
 }
 
 unsafe extern "C" fn rwlock_destroy(address: usize) -> i32 {
-    sync::destroy(address);
+    sync::destroy_unused(address);
     0
 }
 

@@ -126,6 +126,21 @@ pub fn complete(base: usize, short: u32) -> Option<usize> {
     found
 }
 
+/// The file that has this address, and the address in it.
+pub fn file_at(pc: usize) -> Option<(String, usize)> {
+    let mut found = None;
+    each_file(|info| {
+        if addresses(info).contains(&pc) {
+            // SAFETY: the loader's name of a file.
+            let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned();
+            let name = if name.is_empty() { "/proc/self/exe".to_string() } else { name };
+            found = Some((name, pc - info.dlpi_addr as usize));
+        }
+        found.is_some()
+    });
+    found
+}
+
 /// A number for the program counter that does not depend on where its file was loaded.
 pub fn stable(pc: usize) -> u64 {
     let mut number = pc as u64;

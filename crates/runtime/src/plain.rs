@@ -173,6 +173,25 @@ pub fn look(address: usize, size: usize, kind: Kind) {
     }
 }
 
+/// What volatile accesses are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Volatile {
+    Relaxed,
+    AcqRel,
+    Plain,
+}
+
+impl Volatile {
+    /// The one with this number in the shared memory.
+    pub fn from_number(number: u32) -> Volatile {
+        match number {
+            1 => Volatile::AcqRel,
+            2 => Volatile::Plain,
+            _ => Volatile::Relaxed,
+        }
+    }
+}
+
 /// Finishes the volatile access before this callback.
 #[cold]
 pub unsafe fn complete_pending() {
@@ -185,7 +204,7 @@ pub unsafe fn complete_pending() {
             Pending::Restore { address, size, value } => atomic::write_native(address, size, value),
             Pending::Take { address, size, pc } => {
                 let next = std::mem::replace(&mut *crate::call::CALLER.get(), pc);
-                let order = if w.volatile_acqrel { Order::Release } else { Order::Relaxed };
+                let order = if w.volatile == Volatile::AcqRel { Order::Release } else { Order::Relaxed };
                 let value = atomic::read_native(address, size);
                 let location = atomic::location_for_pending_store(address, size);
                 let now = w.engine.now(w.current);
@@ -203,9 +222,12 @@ unsafe fn volatile_read(address: usize, size: usize) {
     unsafe {
         let Some(()) = before_volatile() else { return };
         let pc = caller();
+        if world().volatile == Volatile::Plain {
+            return any_range(address, size, Kind::Read);
+        }
         visible(Step::Other);
         *crate::call::CALLER.get() = pc;
-        let order = if world().volatile_acqrel { Order::Acquire } else { Order::Relaxed };
+        let order = if world().volatile == Volatile::AcqRel { Order::Acquire } else { Order::Relaxed };
         let memory = atomic::read_native(address, size);
         let value = atomic::load(address, size, order);
         if value != memory {
@@ -221,6 +243,9 @@ unsafe fn volatile_write(address: usize, size: usize) {
     unsafe {
         let Some(()) = before_volatile() else { return };
         let pc = caller();
+        if world().volatile == Volatile::Plain {
+            return any_range(address, size, Kind::Write);
+        }
         visible(Step::Store);
         atomic::locate(address, size);
         world().pending = Pending::Take { address, size, pc };
@@ -320,6 +345,44 @@ unsafe extern "C" fn memory_set(to: usize, value: i32, size: usize) -> usize {
         std::ptr::write_bytes(to as *mut u8, value as u8, size);
     }
     to
+}
+
+macro_rules! with_place {
+    ($($name:ident $inner:ident;)*) => {$(
+        /// As the function without `_pc`, for code that says where it is.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(address: usize, pc: usize) {
+            // SAFETY: one kernel thread; the contract of this function is that of the one it calls.
+            unsafe {
+                *crate::call::CALLER.get() = pc;
+                $inner(address);
+            }
+        }
+    )*};
+}
+
+with_place! {
+    __tsan_read1_pc read1; __tsan_read2_pc read2; __tsan_read4_pc read4; __tsan_read8_pc read8; __tsan_read16_pc read16;
+    __tsan_write1_pc write1; __tsan_write2_pc write2; __tsan_write4_pc write4; __tsan_write8_pc write8;
+    __tsan_write16_pc write16;
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_read_range_pc(address: usize, size: usize, pc: usize) {
+    // SAFETY: one kernel thread; the contract of this function is that of the one it calls.
+    unsafe {
+        *crate::call::CALLER.get() = pc;
+        any_range(address, size, Kind::Read);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_write_range_pc(address: usize, size: usize, pc: usize) {
+    // SAFETY: one kernel thread; the contract of this function is that of the one it calls.
+    unsafe {
+        *crate::call::CALLER.get() = pc;
+        any_range(address, size, Kind::Write);
+    }
 }
 
 entry! {

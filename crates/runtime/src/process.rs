@@ -7,6 +7,7 @@ use crate::interpose;
 use crate::real;
 use crate::repeat::{self, Mode};
 use crate::shadow;
+use crate::standalone;
 use crate::sys::{self, Global};
 use crate::world::{self, HOT, IDLE, is_running, world};
 use porf_sample::protocol::{DESCRIPTOR_VARIABLE, FindingKind, HANG_SIGNAL, MAGIC, Options, Shared};
@@ -54,11 +55,16 @@ extern "C" fn init(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut
                 *SAMPLING.get() = true;
                 attach(descriptor)
             }
-            None => standalone(),
+            None => {
+                standalone::read_options();
+                alone()
+            }
         };
         world::init(shared);
         if is_sampling() {
+            // Both may be forbidden later.
             repeat::note_maps();
+            world().null = repeat::nowhere();
             catch(HANG_SIGNAL);
         }
         on_exit(at_exit, std::ptr::null_mut());
@@ -123,14 +129,14 @@ unsafe fn attach(descriptor: usize) -> *mut Shared {
 }
 
 /// Without `porf sample`: one execution, findings in short on standard error.
-unsafe fn standalone() -> *mut Shared {
+unsafe fn alone() -> *mut Shared {
     let shared = sys::map(size_of::<Shared>()).cast::<Shared>();
     let options = Options {
         executions: 1,
         seed: 0,
         scheduler: 0,
         pct_depth: 3,
-        volatile_acqrel: 0,
+        volatile: 0,
         c11: 0,
         isolation: 0,
         window: 0,
@@ -162,9 +168,15 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
         return;
     }
     if w.mode == Mode::Standalone {
-        summarise();
-        // SAFETY: one kernel thread.
-        unsafe { (*HOT.get()).state = IDLE };
+        let changed = standalone::end(status);
+        // SAFETY: one kernel thread. What exit would still do is to write out the streams.
+        unsafe {
+            (*HOT.get()).state = IDLE;
+            if changed != status {
+                libc::fflush(std::ptr::null_mut());
+                sys::exit_now(changed);
+            }
+        }
         return;
     }
     if w.shared().options.output != 0 {
@@ -191,25 +203,8 @@ pub fn finish(outcome: Outcome) -> ! {
         Mode::InProcess => world::switch_to_controller(),
         Mode::Fork | Mode::Restart => repeat::end_of_child(),
         Mode::Standalone => {
-            summarise();
-            sys::exit_now(if let Outcome::Exited(status) = outcome { status } else { 66 })
+            sys::exit_now(standalone::end(if let Outcome::Exited(status) = outcome { status } else { 0 }))
         }
-    }
-}
-
-fn summarise() {
-    // SAFETY: initialised.
-    let w = unsafe { world() };
-    let count = w.shared().progress.finding_count.load(Ordering::Relaxed);
-    for finding in &w.shared().findings[..count as usize] {
-        let what = FindingKind::from_number(finding.kind).map_or("finding", FindingKind::title);
-        let message = CStr::from_bytes_until_nul(&finding.message).ok().and_then(|text| text.to_str().ok());
-        sys::write_error(&format!("porf: {what} {}\n", message.unwrap_or("")));
-    }
-    if count > 0 {
-        sys::write_error(
-            "porf: run the program with `porf sample -- PROGRAM` for stacks and more executions\n",
-        );
     }
 }
 
@@ -274,7 +269,7 @@ pub unsafe extern "C" fn fork() -> i32 {
         if child == 0 && world::is_initialised() {
             // The child is not the sampled program: what it finds is counted nowhere.
             let w = world();
-            w.separate(standalone());
+            w.separate(alone());
             *SAMPLING.get() = false;
             if !is_running() {
                 return child;

@@ -122,7 +122,8 @@ impl Plan {
             return Some(seed);
         }
         let found = w.shared().progress.finding_count.load(Ordering::Relaxed) > 0;
-        if self.next == self.total || (options.stop_at_first != 0 && found) {
+        let stops = w.shared().progress.stop.load(Ordering::Relaxed) != 0;
+        if self.next == self.total || stops || (options.stop_at_first != 0 && found) {
             return None;
         }
         let seed = execution_seed(options.seed, self.next);
@@ -197,19 +198,25 @@ fn account() {
 fn note_distinct(hash: u64) {
     // SAFETY: between executions.
     let shared = unsafe { world() }.shared_mut();
-    let hash = hash | 1;
+    // The lowest bit is whether the slot is taken, the next whether it was seen again.
+    let hash = hash & !3 | 1;
     let distinct = shared.progress.distinct.load(Ordering::Relaxed) as usize;
     if distinct >= HASH_SLOTS / 4 * 3 {
         return;
     }
     let mut slot = hash as usize >> 20 & (HASH_SLOTS - 1);
     while shared.hashes[slot] != 0 {
-        if shared.hashes[slot] == hash {
+        if shared.hashes[slot] & !2 == hash {
+            if shared.hashes[slot] == hash {
+                shared.hashes[slot] |= 2;
+                shared.progress.once.fetch_sub(1, Ordering::Relaxed);
+            }
             return;
         }
         slot = (slot + 1) & (HASH_SLOTS - 1);
     }
     shared.hashes[slot] = hash;
+    shared.progress.once.fetch_add(1, Ordering::Relaxed);
     shared.progress.distinct.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -372,6 +379,24 @@ pub fn note_maps() {
     shared.maps_length = length as u64;
 }
 
+/// A copy of a descriptor, out of the program's way.
+fn high(fd: usize) -> isize {
+    // SAFETY: a system call on descriptors.
+    unsafe { sys::syscall(libc::SYS_fcntl, [fd, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0]) }
+}
+
+/// Where output goes that nobody is to see; opened in the beginning, because a sandbox may forbid it later.
+pub fn nowhere() -> isize {
+    // SAFETY: system calls on descriptors.
+    unsafe {
+        let path = c"/dev/null".as_ptr() as usize;
+        let opened = sys::syscall(libc::SYS_open, [path, libc::O_RDWR as usize, 0, 0, 0, 0]);
+        let null = high(opened as usize);
+        sys::syscall(libc::SYS_close, [opened as usize, 0, 0, 0, 0, 0]);
+        null
+    }
+}
+
 /// The descriptors that were open, and where regular files stood.
 struct Files {
     first_free: usize,
@@ -390,15 +415,8 @@ impl Files {
         // SAFETY: system calls on descriptors.
         unsafe {
             let output = world().shared().options.output;
-            let high =
-                |fd: usize| sys::syscall(libc::SYS_fcntl, [fd, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0]);
             let saved = [high(0), high(1), high(2)];
-            let opened = sys::syscall(
-                libc::SYS_open,
-                [c"/dev/null".as_ptr() as usize, libc::O_RDWR as usize, 0, 0, 0, 0],
-            );
-            let null = high(opened as usize);
-            sys::syscall(libc::SYS_close, [opened as usize, 0, 0, 0, 0, 0]);
+            let null = world().null;
             let mut offsets = Vec::new();
             let mut copies = Vec::new();
             for fd in 0..DESCRIPTORS {

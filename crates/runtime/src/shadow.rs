@@ -42,6 +42,39 @@ pub fn for_each(address: usize, length: usize, mut f: impl FnMut(*mut Cell, u8))
     }
 }
 
+/// Makes the cells of a long range untouched and gives their memory back. Before that, `forget` gets the parts of the
+/// range that have a shadow at all.
+pub fn discard(start: usize, length: usize, mut forget: impl FnMut(usize, usize)) {
+    const PAGE: usize = 4096;
+    /// Bytes of the program whose shadow is a page.
+    const COVERED: usize = PAGE / size_of::<Cell>() * 4;
+    const CHUNK: usize = 1024;
+    let (first, last) = (start.next_multiple_of(COVERED), (start + length) / COVERED * COVERED);
+    forget(start, first.min(start + length) - start);
+    let mut at = first;
+    while at < last {
+        let end = last.min(at + CHUNK * COVERED).min((at / GIB + 1) * GIB);
+        // SAFETY: pages of the shadow, which are ours; zeroed cells are untouched ones.
+        unsafe {
+            if !(*(*TABLE.get()).add((at >> 30) & (ENTRIES - 1))).is_null() {
+                let (shadow, pages) = (cell(at) as usize, (end - at) / COVERED);
+                let mut resident = [0u8; CHUNK];
+                let vector = resident.as_mut_ptr() as usize;
+                sys::syscall(libc::SYS_mincore, [shadow, pages * PAGE, vector, 0, 0, 0]);
+                for page in (0..pages).filter(|&page| resident[page] & 1 != 0) {
+                    forget(at + page * COVERED, COVERED);
+                }
+                let gone = libc::MADV_DONTNEED as usize;
+                sys::syscall(libc::SYS_madvise, [shadow, pages * PAGE, gone, 0, 0, 0]);
+            }
+        }
+        at = end;
+    }
+    if last >= first {
+        forget(last, start + length - last);
+    }
+}
+
 #[cold]
 unsafe fn reserve(entry: *mut *mut Cell) -> *mut Cell {
     let region: *mut Cell = sys::map(GIB / 4 * size_of::<Cell>()).cast();

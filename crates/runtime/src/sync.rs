@@ -34,6 +34,8 @@ pub struct SyncObject {
     pub readers: u32,
     pub round: u32,
     pub waiters: Vec<ThreadId>,
+    /// A number that no other object of the execution has.
+    pub id: u64,
     /// For a robust mutex; [`Robust::No`] of all others.
     pub robust: Robust,
     /// Some thread waited on it, and may not have noticed yet that it need not.
@@ -56,7 +58,9 @@ pub fn object(address: usize, import: impl FnOnce(&mut SyncObject)) -> usize {
                 w.syncs.push(SyncObject::default());
             }
         }
+        w.next_lock += 1;
         let object = &mut w.syncs[index];
+        object.id = w.next_lock;
         object.view.clear();
         object.readers_view.clear();
         (object.owner, object.count, object.readers, object.round) = (None, 0, 0, 0);
@@ -105,6 +109,14 @@ pub fn initialise(address: usize) {
 /// The object at this address is destroyed.
 pub fn destroy(address: usize) {
     if is_running() {
+        forget(address);
+    }
+}
+
+/// As [`destroy`], for objects that must not be in use any more: it races with uses that are not ordered before it.
+pub fn destroy_unused(address: usize) {
+    if is_running() {
+        touch(address, Kind::Write);
         forget(address);
     }
 }

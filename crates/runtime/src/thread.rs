@@ -88,6 +88,7 @@ fn create(
     fiber.argument = argument;
     fiber.detached = detached;
     fiber.member = member;
+    fiber.life = (w.steps, u64::MAX);
     // SAFETY: the stack is the fiber's own.
     fiber.context = unsafe { fiber::prepare(fiber.stack + fiber.stack_size, run, index) };
     w.runnable.push(thread);
@@ -129,7 +130,9 @@ pub fn finish(result: usize) -> ! {
     w.changed();
     w.abandon_locks(current);
     w.engine.finish_thread(current);
+    let steps = w.steps;
     let fiber = w.fiber();
+    fiber.life.1 = steps;
     fiber.result = result;
     fiber.state = State::Finished;
     let (detached, lender) = (fiber.detached, fiber.lender);

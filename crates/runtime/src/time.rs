@@ -137,6 +137,21 @@ fn sleep_until(deadline: u64) -> Option<u64> {
     (w.fiber().interrupted != Interrupted::No).then(|| deadline.saturating_sub(w.time))
 }
 
+/// Before the first thread, a wait until a time: it comes, as nobody can end the wait earlier. False without virtual
+/// time.
+pub unsafe fn wait_alone(clock: clockid_t, until: *const timespec) -> bool {
+    if is_virtual() {
+        // SAFETY: the caller's timespec.
+        sleep_alone(unsafe { deadline_of(clock, until) }.saturating_sub(before_threads()));
+    }
+    is_virtual()
+}
+
+/// Before the first thread a wait of so many milliseconds for something else ended without it.
+pub fn waited_alone(milliseconds: i32) {
+    sleep_alone(milliseconds.max(0) as u64 * 1_000_000);
+}
+
 /// Before the first thread: nobody else can do anything meanwhile, so time just passes.
 fn sleep_alone(time: u64) {
     // SAFETY: one kernel thread.

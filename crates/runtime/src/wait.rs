@@ -5,7 +5,7 @@ use crate::lock::{self, c11};
 use crate::real;
 use crate::signal::Interrupted;
 use crate::sync::{self, object, wait_on};
-use crate::time::deadline_of;
+use crate::time::{deadline_of, wait_alone};
 use crate::world::{Step, is_running, visible, world};
 use libc::{EAGAIN, EINVAL, ETIMEDOUT, timespec};
 use porf_sample::scheduler::Scheduler;
@@ -80,6 +80,9 @@ unsafe extern "C" fn cond_timedwait(condition: usize, mutex: usize, until: *cons
     if !is_running() {
         // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
+            if wait_alone(clock_of(condition), until) {
+                return ETIMEDOUT;
+            }
             real!(pthread_cond_timedwait(c: usize = condition, m: usize = mutex, t: *const timespec = until) -> i32)
         };
     }
@@ -96,6 +99,9 @@ unsafe extern "C" fn cond_clockwait(
     if !is_running() {
         // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
+            if wait_alone(clock, until) {
+                return ETIMEDOUT;
+            }
             real!(pthread_cond_clockwait(c: usize = condition, m: usize = mutex, k: i32 = clock, t: *const timespec = until) -> i32)
         };
     }
@@ -257,6 +263,13 @@ unsafe extern "C" fn semaphore_clockwait(address: usize, clock: i32, until: *con
     if !is_running() {
         // SAFETY: the program's own call, passed on with its arguments.
         return unsafe {
+            if real!(sem_trywait(s: usize = address) -> i32) == 0 {
+                return 0;
+            }
+            if wait_alone(clock, until) {
+                crate::sys::set_errno(ETIMEDOUT);
+                return -1;
+            }
             real!(sem_clockwait(s: usize = address, c: i32 = clock, t: *const timespec = until) -> i32)
         };
     }

@@ -69,6 +69,12 @@ pub fn is_running() -> bool {
     unsafe { (*HOT.get()).state != IDLE }
 }
 
+/// The running thread's plain accesses are not to be checked.
+pub fn is_ignoring() -> bool {
+    // SAFETY: one kernel thread.
+    unsafe { (*HOT.get()).state == IGNORING }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     Runnable,
@@ -124,6 +130,12 @@ pub struct Fiber {
     pub exit: crate::unwind::Exit,
     /// Its part in a team of OpenMP.
     pub member: crate::openmp::Member,
+    /// The fiber of the program that it runs, see [`crate::coroutine`].
+    pub coroutine: usize,
+    /// The locks it holds, in the order in which it took them.
+    pub held: Vec<crate::order::Held>,
+    /// The steps at which it was created and has ended.
+    pub life: (u64, u64),
 }
 
 pub struct World {
@@ -147,6 +159,9 @@ pub struct World {
     pub channels: crate::channel::Channels,
     pub timers: crate::timer::Timers,
     pub openmp: crate::openmp::OpenMp,
+    pub orders: crate::order::Orders,
+    /// The next number for a lock.
+    pub next_lock: u64,
     /// The execution changed what a signal does.
     pub actions_changed: bool,
     /// A thread of the execution changed the signals it blocks.
@@ -156,6 +171,8 @@ pub struct World {
     pub benign_before: usize,
     /// Per descriptor whether it was open before the program began.
     pub inherited: Vec<bool>,
+    /// The descriptor of what goes nowhere; -1 without `porf sample`.
+    pub null: isize,
     pub steps: u64,
     pub max_steps: u64,
     /// One visible operation costs so much virtual time, in nanoseconds.
@@ -177,7 +194,7 @@ pub struct World {
     pub execution: u64,
     /// The fiber that runs between executions.
     pub controller: usize,
-    pub volatile_acqrel: bool,
+    pub volatile: crate::plain::Volatile,
     pub pending: crate::plain::Pending,
     /// Races whose earlier accesses are looked for in this execution.
     pub watches: Vec<finding::Watch>,
@@ -476,11 +493,14 @@ pub fn init(shared: *mut Shared) {
             channels: crate::channel::Channels::default(),
             timers: crate::timer::Timers::default(),
             openmp: crate::openmp::OpenMp::default(),
+            orders: crate::order::Orders::default(),
+            next_lock: 0,
             actions_changed: false,
             mask_changed: false,
             benign: Vec::new(),
             benign_before: 0,
             inherited: repeat::inherited(),
+            null: -1,
             steps: 0,
             max_steps: options.max_steps,
             tick: options.tick,
@@ -494,7 +514,7 @@ pub fn init(shared: *mut Shared) {
             seed: 0,
             execution: 0,
             controller: 0,
-            volatile_acqrel: options.volatile_acqrel != 0,
+            volatile: crate::plain::Volatile::from_number(options.volatile),
             pending: crate::plain::Pending::default(),
             watches: Vec::new(),
             calibrates: false,
@@ -531,6 +551,7 @@ pub fn begin(seed: u64) {
     w.channels.reset();
     w.timers.reset();
     w.openmp.reset();
+    w.orders.reset();
     w.sync_count = 0;
     w.steps = 0;
     w.haste = 0;
@@ -591,6 +612,9 @@ impl Fiber {
             ignoring: 0,
             exit: crate::unwind::Exit::default(),
             member: crate::openmp::Member::default(),
+            coroutine: 0,
+            held: Vec::new(),
+            life: (0, u64::MAX),
         }
     }
 
@@ -620,6 +644,9 @@ impl Fiber {
         self.pending_signals.clear();
         self.ignoring = 0;
         self.member = crate::openmp::Member::default();
+        self.coroutine = 0;
+        self.held.clear();
+        self.life = (0, u64::MAX);
         self.calls_top = self.calls.as_ptr() as usize;
     }
 }

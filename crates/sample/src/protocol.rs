@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// The environment variable that holds the number of the inherited file descriptor.
 pub const DESCRIPTOR_VARIABLE: &str = "PORF_SAMPLE_FD";
 /// The first word. Its low half changes with the layout.
-pub const MAGIC: u64 = 0x706f_7266_0000_0003;
+pub const MAGIC: u64 = 0x706f_7266_0000_0004;
 /// Room for findings; more are counted and dropped.
 pub const MAX_FINDINGS: usize = 256;
 /// Room for the frames of a stack.
@@ -52,8 +52,8 @@ pub struct Options {
     pub scheduler: u32,
     /// How many changes of priority PCT makes, plus one.
     pub pct_depth: u32,
-    /// Volatile accesses: 0 relaxed, 1 acquire and release.
-    pub volatile_acqrel: u32,
+    /// Volatile accesses: 0 relaxed, 1 acquire and release, 2 plain.
+    pub volatile: u32,
     /// Release sequences: 0 those of C++20, 1 those of C11.
     pub c11: u32,
     /// An [`Isolation`].
@@ -79,6 +79,8 @@ pub struct Progress {
     pub ended: AtomicU64,
     /// Executions that differ by reads-from.
     pub distinct: AtomicU64,
+    /// Reads-from relations that exactly one execution had.
+    pub once: AtomicU64,
     /// Visible events, over all executions.
     pub events: AtomicU64,
     /// Executions with at least one finding.
@@ -99,6 +101,8 @@ pub struct Progress {
     pub process: AtomicU32,
     /// The [`Isolation`] that was used.
     pub isolation: AtomicU32,
+    /// Written by the command line: no further execution is to be begun.
+    pub stop: AtomicU32,
     /// No execution is left to run; only told where the program is restarted for each.
     pub done: AtomicU32,
     /// The most threads of one execution.
@@ -230,10 +234,12 @@ pub enum FindingKind {
     InvalidFree,
     /// Threads run, but none stores anything.
     Livelock,
+    /// Locks are taken in orders that may deadlock.
+    Order,
 }
 
 impl FindingKind {
-    const ALL: [FindingKind; 12] = [
+    const ALL: [FindingKind; 13] = [
         FindingKind::Race,
         FindingKind::Assertion,
         FindingKind::Abort,
@@ -246,6 +252,7 @@ impl FindingKind {
         FindingKind::Exit,
         FindingKind::InvalidFree,
         FindingKind::Livelock,
+        FindingKind::Order,
     ];
 
     /// The one with this number in the shared memory.
@@ -259,7 +266,7 @@ impl FindingKind {
             FindingKind::Race => ViolationKind::Race,
             FindingKind::Assertion | FindingKind::Exit => ViolationKind::Assertion,
             FindingKind::Abort => ViolationKind::Panic,
-            FindingKind::Deadlock => ViolationKind::Deadlock,
+            FindingKind::Deadlock | FindingKind::Order => ViolationKind::Deadlock,
             FindingKind::UseAfterFree | FindingKind::DoubleFree | FindingKind::InvalidFree => {
                 ViolationKind::Memory
             }
@@ -284,6 +291,7 @@ impl FindingKind {
             FindingKind::Exit => "failure",
             FindingKind::InvalidFree => "invalid free",
             FindingKind::Livelock => "livelock",
+            FindingKind::Order => "lock-order inversion",
         }
     }
 }
@@ -361,6 +369,8 @@ pub const REDIRECTED: &[&str] = &[
     "__fread_chk",
     "fgets",
     "__fgets_chk",
+    "fgetc",
+    "getc",
     "getline",
     "getdelim",
     "__getdelim",

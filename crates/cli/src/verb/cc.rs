@@ -113,6 +113,15 @@ fn compile(compiler: &OsStr, line: &CommandLine) -> io::Result<u8> {
     if let (Some(output), [_, _, ..]) = (&line.output, files.as_slice()) {
         return Err(io::Error::other(format!("-o {} with -c and several sources", output.display())));
     }
+    // The compiler does not get these below. One that is not there, it would refuse: `cc /W4 -c` must fail.
+    let missing =
+        line.items.iter().any(|item| matches!(item, Item::Input(file) if !Path::new(file).exists()));
+    if missing {
+        let mut command = Command::new(compiler);
+        command.arg("-c");
+        add_items(&mut command, line, &files.iter().map(PathBuf::from).collect::<Vec<_>>());
+        return status(&mut command);
+    }
     for file in &files {
         let object = match &line.output {
             Some(output) => PathBuf::from(output),
@@ -268,10 +277,14 @@ fn add_compilation(command: &mut Command, compiler: &OsStr, line: &CommandLine, 
     if line.items.iter().any(|item| matches!(item, Item::Source(this) if this == file)) {
         command.args(instrumentation(compiler));
     }
-    let fortifies = |word: &OsString| word.to_string_lossy().contains("_FORTIFY_SOURCE");
+    // The first hides what libc accesses, of the second gcc knows nothing.
+    let unwanted = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word.contains("_FORTIFY_SOURCE") || word.starts_with("-fsanitize-")
+    };
     for item in &line.items {
         match item {
-            Item::Option(words) if !is_clang(compiler) && words.iter().any(fortifies) => {}
+            Item::Option(words) if !is_clang(compiler) && words.iter().any(unwanted) => {}
             Item::Option(words) if !is_link_option(&words[0]) => {
                 command.args(words);
             }

@@ -33,9 +33,12 @@ use std::time::{Duration, Instant};
   porf sample --executions 100000 --scheduler pct -- ./queue 4
   porf sample --seed 17 --executions 1 --output all -- ./queue     one execution again")]
 pub struct Args {
-    /// How many executions
-    #[arg(long, short = 'n', default_value_t = 1000)]
-    executions: u64,
+    /// How many executions (1000 unless --until is given)
+    #[arg(long, short = 'n')]
+    executions: Option<u64>,
+    /// Begin no execution after so much time: 90, 90s, 15m or 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    until: Option<Duration>,
     /// The seed of the first execution; the next have the next numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -108,8 +111,12 @@ enum ModelName {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Volatile {
+    /// Relaxed atomics
     Relaxed,
+    /// Acquire loads and release stores
     Acqrel,
+    /// Plain accesses, which race, as ThreadSanitizer takes them
+    Plain,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -156,7 +163,7 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let interrupted = interrupt::requested();
     let shared = run.channel.shared();
     let summary =
-        report::summary(shared, args.seed, args.executions, start.elapsed(), interrupted, run.status);
+        report::summary(shared, args.seed, args.executions(), start.elapsed(), interrupted, run.status);
     show(args, options, &summary)
 }
 
@@ -188,6 +195,7 @@ struct Run {
 
 impl Run {
     fn new(args: &Args, options: protocol::Options) -> std::io::Result<Run> {
+        let start = Instant::now();
         let channel = Channel::new(options)?;
         let mut fruitless = 0;
         let status = loop {
@@ -199,7 +207,7 @@ impl Run {
             let before = sign();
             progress.process.store(0, Ordering::Relaxed);
             let mut child = spawn(args, &channel)?;
-            let status = watch(args, &channel, &mut child)?;
+            let status = watch(args, &channel, &mut child, start)?;
             if progress.attached.load(Ordering::Acquire) == 0 {
                 return Err(std::io::Error::other(format!(
                     "{} was not built by `porf cc` or `porf c++` ({status})",
@@ -238,14 +246,33 @@ impl Run {
     }
 }
 
+/// A time as the user writes it, with a unit or in seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) => (number, &text[number.len()..]),
+        None => (text, "s"),
+    };
+    let seconds = match unit {
+        "h" => 3600.0,
+        "m" => 60.0,
+        _ => 1.0,
+    };
+    let number: f64 = number.parse().map_err(|_| format!("{text} is not a time"))?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())
+}
+
 impl Args {
+    fn executions(&self) -> u64 {
+        self.executions.unwrap_or(if self.until.is_some() { u64::MAX } else { 1000 })
+    }
+
     fn protocol(&self) -> protocol::Options {
         protocol::Options {
-            executions: self.executions,
+            executions: self.executions(),
             seed: self.seed,
             scheduler: self.scheduler as u32,
             pct_depth: self.depth,
-            volatile_acqrel: u32::from(self.volatile == Volatile::Acqrel),
+            volatile: self.volatile as u32,
             c11: u32::from(self.model == ModelName::Rc11),
             isolation: self.isolation as u32,
             window: self.memory,
@@ -279,7 +306,8 @@ impl Args {
             return Err("the witness names no program".to_string());
         }
         Ok(Args {
-            executions: 1,
+            executions: Some(1),
+            until: None,
             seed: number("seed")?,
             scheduler: SchedulerName::from_str(word("scheduler")?, false)?,
             depth: u32::try_from(number("depth")?).map_err(|error| error.to_string())?,
@@ -319,9 +347,9 @@ fn spawn(args: &Args, channel: &Channel) -> std::io::Result<Child> {
 }
 
 /// Waits for the end, shows progress, and asks a silent program where it hangs.
-fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<ExitStatus> {
+fn watch(args: &Args, channel: &Channel, child: &mut Child, start: Instant) -> std::io::Result<ExitStatus> {
     let progress = &channel.shared().progress;
-    let bar = progress_bar(args.executions);
+    let bar = progress_bar(args.executions());
     let mut last_sign = (0, 0);
     let mut since = Instant::now();
     let mut asked = 0;
@@ -334,6 +362,9 @@ fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<E
         }
         if interrupt::requested() {
             child.kill()?;
+        }
+        if args.until.is_some_and(|until| start.elapsed() > until) {
+            progress.stop.store(1, Ordering::Relaxed);
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
@@ -349,8 +380,9 @@ fn watch(args: &Args, channel: &Channel, child: &mut Child) -> std::io::Result<E
         if since.elapsed() > patience {
             // A busy process has the time it was promised, whatever else the machine does.
             let used = processor_time(process).unwrap_or(Duration::MAX).saturating_sub(used_before);
-            let busy = used > since.elapsed() / 50;
-            if busy && used < patience && since.elapsed() < 20 * patience {
+            let starves = is_runnable(process);
+            let busy = starves || used > since.elapsed() / 50;
+            if busy && used < patience && (starves || since.elapsed() < 20 * patience) {
                 continue;
             }
             if progress.process.load(Ordering::Relaxed) == 0 && busy {
@@ -374,6 +406,12 @@ fn running(progress: &protocol::Progress, child: &Child) -> i32 {
         0 => child.id() as i32,
         process => process as i32,
     }
+}
+
+/// Whether a process could run and only waits for a processor.
+fn is_runnable(process: i32) -> bool {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    text.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('R'))
 }
 
 /// Processor time that a process has used.

@@ -20,6 +20,7 @@ impl Summary {
             "violating": self.violating,
             "distinct": self.distinct,
             "distinct_is_lower_bound": self.is_lower_bound,
+            "unseen": self.unseen(),
             "events": self.events,
             "cut_off": self.cut_off,
             "threads": self.threads.max(1),

@@ -22,6 +22,8 @@ pub struct Summary {
     pub distinct: u64,
     /// There may be more distinct ones than were counted.
     pub is_lower_bound: bool,
+    /// Reads-from relations that exactly one execution had.
+    pub once: u64,
     /// Visible events, over all executions.
     pub events: u64,
     /// Executions that ended by the limit of events.
@@ -50,6 +52,14 @@ pub struct Summary {
     pub seed: u64,
     /// How the program ended.
     pub status: String,
+}
+
+impl Summary {
+    /// The estimated probability that one more execution would have a reads-from relation not seen yet: the share of
+    /// those seen once (Good, Biometrika 1953, after Turing). None before there is anything to estimate from.
+    pub fn unseen(&self) -> Option<f64> {
+        (self.executions > 1 && !self.is_lower_bound).then(|| self.once as f64 / self.executions as f64)
+    }
 }
 
 /// One bug, however often it was seen.

@@ -49,6 +49,9 @@ impl Summary {
             self.elapsed.as_secs_f64(),
             self.isolation,
         ));
+        if let Some(unseen) = self.unseen() {
+            line(format_args!("one more would be new with a probability of about {:.1} %", 100.0 * unseen));
+        }
         if self.cut_off > 0 {
             line(format_args!("{} executions were cut off by --max-events", self.cut_off));
         }

@@ -149,6 +149,11 @@ impl CommandLine {
                 _ if word.starts_with("-o") && word.len() > 2 && !word.starts_with("-objc") => {
                     line.output = Some(OsString::from(&word[2..]));
                 }
+                _ if word.starts_with("-fsanitize-ignorelist=")
+                    || word.starts_with("-fsanitize-blacklist=") =>
+                {
+                    line.items.push(Item::Option(vec![argument.clone()]));
+                }
                 _ if word.starts_with("-fsanitize") || word.starts_with("-flto") => {}
                 _ if WITH_VALUE.contains(&word.as_ref()) => {
                     let value = rest.next().cloned();

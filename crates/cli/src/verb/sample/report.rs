@@ -30,12 +30,13 @@ pub fn summary(
     let executions = progress.ended.load(Ordering::Acquire);
     let single_threaded = progress.single_threaded.load(Ordering::Relaxed) != 0;
     let cut_off = progress.cut_off.load(Ordering::Relaxed);
+    let stopped = progress.stop.load(Ordering::Relaxed) != 0;
     let failed = single_threaded && !status.success();
     let verdict = match findings.first() {
         Some(finding) => Verdict::Violated(Box::new(finding.violation())),
         None if failed => Verdict::Inconclusive(Limit::Other(format!("the program ended with {status}"))),
         None if interrupted => Verdict::Inconclusive(Limit::Interrupted),
-        None if executions == 0 || (executions < asked && !single_threaded) => {
+        None if executions == 0 || (executions < asked && !single_threaded && !stopped) => {
             Verdict::Inconclusive(Limit::Other(format!("the program ended early with {status}")))
         }
         None if cut_off == executions => {
@@ -49,6 +50,7 @@ pub fn summary(
         asked,
         violating: progress.violating.load(Ordering::Relaxed),
         distinct,
+        once: progress.once.load(Ordering::Relaxed),
         events: progress.events.load(Ordering::Relaxed),
         cut_off,
         threads: progress.max_threads.load(Ordering::Relaxed),

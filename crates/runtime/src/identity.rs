@@ -1,0 +1,45 @@
+//! `setuid` and its like: libc has every thread of the process make the system call, and waits for all of them. Only
+//! one thread runs here, so it makes the call alone; those that lend their storage never do anything.
+
+use crate::interpose;
+use crate::real;
+use crate::sys;
+use crate::world::is_running;
+
+const SAME: usize = usize::MAX;
+
+macro_rules! identity {
+    ($($name:ident $inner:ident($($arg:ident),*) $call:ident [$($value:expr),*];)*) => {
+        $(unsafe extern "C" fn $inner($($arg: usize),*) -> i32 {
+            // SAFETY: the program's own call, passed on with its arguments.
+            unsafe {
+                if !is_running() {
+                    return real!($name($($arg: usize = $arg),*) -> i32);
+                }
+                let mut values = [0; 6];
+                for (to, value) in values.iter_mut().zip([$($value),*]) {
+                    *to = value;
+                }
+                let result = sys::syscall(libc::$call, values);
+                if result < 0 {
+                    sys::set_errno(-result as i32);
+                    return -1;
+                }
+            }
+            0
+        })*
+        interpose! { $($name => $inner;)* }
+    };
+}
+
+identity! {
+    setuid set_user(user) SYS_setuid [user];
+    setgid set_group(group) SYS_setgid [group];
+    seteuid set_effective_user(user) SYS_setresuid [SAME, user, SAME];
+    setegid set_effective_group(group) SYS_setresgid [SAME, group, SAME];
+    setreuid set_two_users(real, effective) SYS_setreuid [real, effective];
+    setregid set_two_groups(real, effective) SYS_setregid [real, effective];
+    setresuid set_users(real, effective, saved) SYS_setresuid [real, effective, saved];
+    setresgid set_groups(real, effective, saved) SYS_setresgid [real, effective, saved];
+    setgroups set_list(count, list) SYS_setgroups [count, list];
+}
