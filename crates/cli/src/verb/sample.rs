@@ -151,7 +151,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     interrupt::watch();
     if let Some(path) = &args.reports {
-        return show(args, options, &merged::summary(path, args.seed, args.executions)?);
+        return show(args, options, &merged::summary(path, args.seed, args.executions())?);
     }
     let start = Instant::now();
     let mut run = Run::new(args, args.protocol())?;
