@@ -35,7 +35,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    Verify(verb::verify::Args),
+    Verify(Box<verb::verify::Args>),
     Advise(verb::advise::Args),
     Replay(verb::replay::Args),
     Litmus(verb::litmus::Args),
