@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// Of executions with more events nothing is said: relations between all of them take long.
-const MOST: usize = 1500;
+const MOST: usize = 1000;
 
 /// Why a model allows an execution, or forbids it.
 #[derive(Clone, Debug, PartialEq, Eq)]
