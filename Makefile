@@ -2,7 +2,7 @@
 # fresh machine that has only the Rust toolchain.
 CARGO ?= cargo
 
-.PHONY: all setup build install wheel package demo test test-full bench fmt clippy
+.PHONY: all setup build install wheel package demo test test-cluster test-full bench fmt clippy
 
 all: build
 
@@ -36,6 +36,10 @@ test: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) test --workspace
+
+# The same search on a Ray cluster of several nodes on this machine; workers, nodes and drivers are killed.
+test-cluster: setup
+	CARGO="$(CARGO)" scripts/test-cluster.sh
 
 # Everything, also what takes long: all public tests beside the repository, mutants of every axiom,
 # more random programs, the packages.

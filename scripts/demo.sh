@@ -22,6 +22,22 @@ say "One of them in full: message passing with relaxed accesses."
 cat corpus/litmus/c11/MP+rlx+rlx.litmus
 $porf litmus corpus/litmus/c11/MP+rlx+rlx.litmus
 
-say "A C program with a bug: porf verify."
+out=${CARGO_TARGET_DIR:-target}/demo
+mkdir -p "$out"
+
+say "And why: which cycle forbids it under TSO?"
+$porf litmus --explain --model tso corpus/litmus/c11/MP+rlx+rlx.litmus
+
+say "porf verify: every execution of a C program. It has a bug; the help names the line that repairs it."
 cat examples/message.c
-$porf verify examples/message.c || true
+$porf verify --explain --html "$out/message.html" examples/message.c || true
+
+say "porf sample: a native program, run again and again under a controlled scheduler."
+$porf cc -g examples/message.c -o "$out/message"
+$porf sample --executions 2000 --html "$out/sample.html" -- "$out/message" || true
+
+say "porf prove: a lock without its fence, for any number of processes, under TSO. Then with the fence."
+$porf prove corpus/prove/dekker-nofence.cub --model tso --html "$out/prove.html" || true
+$porf prove corpus/prove/dekker.cub --model tso
+
+say "Pages for a browser: $out/message.html, $out/sample.html, $out/prove.html"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests and the demo need, if the machine lacks it: a C and C++ compiler and clang, z3 and
-# cvc5 to check the prover's certificates, and the build tools that the compiler wrappers are tested with. Prints
-# nothing if there is nothing to do.
+# cvc5 to check the prover's certificates, the build tools that the compiler wrappers are tested with, and a Chromium
+# for the tests of the pages, where there is one to install. Prints nothing if there is nothing to do.
 set -euo pipefail
 
 missing=()
@@ -14,9 +14,17 @@ need cvc5 cvc5
 need make make
 need cmake cmake
 need autoconf autoconf
+# For `make test-cluster`: Python with virtual environments.
+python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3 python3-venv)
 # The newest clang beside the distribution's own, if there is one to install.
 if ! command -v clang-22 >/dev/null 2>&1 && apt-cache show clang-22 >/dev/null 2>&1; then
     missing+=(clang-22)
+fi
+# A browser for the tests of the pages; they are skipped without one.
+if ! command -v chromium >/dev/null 2>&1 && ! command -v chromium-browser >/dev/null 2>&1 &&
+    ! command -v google-chrome >/dev/null 2>&1 && [ -z "${PORF_CHROMIUM:-}" ] &&
+    apt-cache show chromium >/dev/null 2>&1; then
+    missing+=(chromium fonts-dejavu-core)
 fi
 
 [ ${#missing[@]} -eq 0 ] && exit 0

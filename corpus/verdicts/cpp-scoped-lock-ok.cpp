@@ -1,6 +1,5 @@
 // expect: safe
-// options: --unroll 1
-// models: c20
+// models: sc tso pso ra sra rc11 c20
 // Whichever order the locks are named in, scoped_lock takes them without a deadlock ([thread.lock.algorithm]).
 #include <cassert>
 #include <mutex>

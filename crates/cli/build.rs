@@ -28,7 +28,7 @@ const CRATES: [(&str, &str); 4] = [
          porf-verdict = { path = '../verdict' }\n\
          smallvec = '1'\n",
     ),
-    ("event", "[dependencies]\nsmallvec = '1'\n"),
+    ("event", "[features]\nserde = []\n[dependencies]\nsmallvec = '1'\n"),
     ("verdict", ""),
 ];
 

@@ -133,6 +133,17 @@ pub enum Property {
     Empty,
 }
 
+impl Property {
+    /// As a model says it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Property::Acyclic => "acyclic",
+            Property::Irreflexive => "irreflexive",
+            Property::Empty => "empty",
+        }
+    }
+}
+
 /// A test: `~acyclic e as name`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {

@@ -12,6 +12,7 @@ use crate::{
     Diagnostic,
     ast::{Property, Require},
     concrete::{Data, max_rounds},
+    derive::{Derivation, Edge},
     interp::{Interp, Mode},
     model::CatModel,
     node::{Kind, NodeId, Op},
@@ -58,12 +59,16 @@ impl Outcome {
 pub struct Violation {
     /// The name of the axiom, or its place.
     pub axiom: String,
+    /// The axiom, as the model has it.
+    pub text: String,
     /// What the axiom asks for.
     pub property: Property,
     /// The cycle of an acyclicity or irreflexivity axiom.
     pub cycle: Option<Cycle>,
     /// The pairs that an emptiness axiom forbids.
     pub pairs: Vec<(usize, usize)>,
+    /// How the model makes the cycle, or the first of the pairs.
+    pub edges: Vec<Edge>,
 }
 
 impl<'m> Evaluator<'m> {
@@ -160,26 +165,71 @@ impl<'m> Evaluator<'m> {
     /// The axiom that the last check found violated, with its cycle.
     pub fn explain(&mut self) -> Option<Violation> {
         let program = self.program.clone()?;
-        let axiom = self.axiom(self.last?);
-        let Some(test) = program.tests.get(self.last?) else {
-            return Some(Violation { axiom, property: Property::Empty, cycle: None, pairs: Vec::new() });
+        self.last.map(|index| self.violation(&program, index))
+    }
+
+    /// Every axiom that the execution violates, not only the first, and whatever the model may choose itself.
+    pub fn violations(&mut self) -> Result<Vec<Violation>, Diagnostic> {
+        let program = self.program();
+        let mut failed = Vec::new();
+        for step in program.stages[..3].iter().flatten() {
+            // A recursion that its own test ends early is not computed to its end.
+            failed.extend(self.step(&program, step)?);
+        }
+        if failed.is_empty() {
+            failed.extend(self.last);
+        }
+        Ok(failed.into_iter().map(|index| self.violation(&program, index)).collect())
+    }
+
+    fn violation(&self, program: &Program, index: usize) -> Violation {
+        let axiom = self.axiom(index);
+        let mut violation = Violation {
+            axiom,
+            text: String::new(),
+            property: Property::Empty,
+            cycle: None,
+            pairs: Vec::new(),
+            edges: Vec::new(),
         };
-        let mut violation = Violation { axiom, property: test.property, cycle: None, pairs: Vec::new() };
+        let Some(test) = program.tests.get(index) else { return violation };
+        violation.text.clone_from(&test.text);
+        violation.property = test.property;
         if program.nodes[test.node as usize].kind == Kind::Set {
             violation.pairs = self.slots.set(test.node).iter().map(|event| (event, event)).collect();
-            return Some(violation);
+            return violation;
         }
         let relation = self.slots.relation(test.node);
+        let mut derivation = Derivation::new(program, &self.slots);
         match test.property {
-            Property::Acyclic => violation.cycle = relation.cycle(),
+            Property::Acyclic => {
+                violation.cycle = relation.cycle();
+                let edges = violation.cycle.iter().flat_map(|cycle| cycle.edges());
+                violation.edges = edges.flat_map(|(a, b)| derivation.path(test.node, a, b)).collect();
+            }
             Property::Irreflexive => {
                 let len = relation.universe();
                 let loops = (0..len).filter(|&event| relation.contains(event, event));
-                violation.cycle = Relation::of(len, loops.map(|event| (event, event))).cycle();
+                // The way round with the fewest edges says most.
+                let ways = loops.map(|event| (event, derivation.path(test.node, event, event)));
+                let leaves = |edges: &[Edge]| edges.iter().map(|edge| edge.leaves().len()).sum::<usize>();
+                if let Some((event, edges)) = ways.min_by_key(|(_, edges)| leaves(edges)) {
+                    violation.cycle = Relation::of(len, [(event, event)]).cycle();
+                    violation.edges = edges;
+                }
             }
-            Property::Empty => violation.pairs = relation.pairs().collect(),
+            Property::Empty => {
+                violation.pairs = relation.pairs().collect();
+                if let Some(&(a, b)) = violation.pairs.first() {
+                    violation.edges = derivation.path(test.node, a, b);
+                    // What is in two relations, and must not be: there one way, back the other.
+                    if let Op::Intersection(_, other) = program.nodes[test.node as usize].op {
+                        violation.edges.extend(derivation.path(other, a, b));
+                    }
+                }
+            }
         }
-        Some(violation)
+        violation
     }
 
     /// The name of an axiom, or its place if it has none.
@@ -216,6 +266,23 @@ impl<'m> Evaluator<'m> {
             all.push((shown.name.to_string(), self.slots.relation(shown.node).clone()));
         }
         Ok(all)
+    }
+
+    /// A relation by its name, as it is after the last check: hb, sw or ppo, if the model has it.
+    pub fn relation(&mut self, name: &str) -> Result<Option<Relation>, Diagnostic> {
+        let program = self.program();
+        let Some(known) = program.explaining.iter().rfind(|known| &*known.name == name) else {
+            return Ok(None);
+        };
+        self.run(&program, &known.steps)?;
+        Ok(Some(self.slots.relation(known.node).clone()))
+    }
+
+    /// The axioms that make an execution inconsistent: name and text of each.
+    pub fn axioms(&self) -> Vec<(String, String)> {
+        let program = self.program();
+        let tests = program.tests.iter().enumerate().filter(|(_, test)| test.require == Require::Check);
+        tests.map(|(index, test)| (self.axiom(index), test.text.clone())).collect()
     }
 
     fn program(&self) -> Arc<Program> {

@@ -1,7 +1,10 @@
 //! Labelled events as a model sees them: herd's sets and relations by name.
 
 use crate::{Kind, Structure};
-use porf_event::{Dependencies, Dialect, EventId, Label, Location, RmwKind, ThreadId, Value, tags};
+use porf_event::{
+    ArmDomain, ArmKind, Dependencies, Dialect, EventId, FenceMode, Label, Location, RmwKind, RwSet, ThreadId,
+    Value, tags,
+};
 use porf_relation::{EventSet, Relation};
 
 /// One event, in the form that [`EventStructure`] takes. Initial writes are `Write`s of [`ThreadId::INIT`].
@@ -214,6 +217,17 @@ impl Structure for EventStructure {
             "rmw" => self.amo.clone().union(&self.lxsx),
             _ => return None,
         })
+    }
+}
+
+/// The strongest fence of a language: whatever starts or awaits a thread orders as it does.
+pub fn full_fence(dialect: Dialect) -> FenceMode {
+    match dialect {
+        Dialect::C => FenceMode::Mb,
+        Dialect::X86 => FenceMode::SeqCst,
+        Dialect::AArch64 | Dialect::Arm => FenceMode::Dmb(ArmDomain::Full, ArmKind::All),
+        Dialect::Ppc => FenceMode::Sync,
+        Dialect::RiscV => FenceMode::Riscv { before: RwSet::Rw, after: RwSet::Rw },
     }
 }
 

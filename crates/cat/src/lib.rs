@@ -18,6 +18,7 @@ pub mod ast;
 mod builtin;
 mod concrete;
 mod defaults;
+mod derive;
 mod evaluator;
 mod events;
 mod interp;
@@ -35,8 +36,9 @@ mod structure;
 mod symbolic;
 mod value;
 
+pub use derive::Edge;
 pub use evaluator::{Evaluator, Outcome, Violation};
-pub use events::{EventStructure, EventView};
+pub use events::{EventStructure, EventView, full_fence};
 pub use model::CatModel;
 pub use node::Kind;
 pub use parser::{parse, parse_expression};

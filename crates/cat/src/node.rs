@@ -82,6 +82,8 @@ pub struct CompiledTest {
     pub property: Property,
     pub node: NodeId,
     pub name: Option<Name>,
+    /// As the model has it, without its name.
+    pub text: String,
     pub span: Span,
 }
 

@@ -24,6 +24,13 @@ impl Display for Statement {
     }
 }
 
+impl Display for Test {
+    /// Without its name.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{} {}", if self.negated { "~" } else { "" }, self.property.word(), self.expr)
+    }
+}
+
 impl Display for Expr {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         expr(f, self, Level::Open)
@@ -259,12 +266,7 @@ fn bind(f: &mut Formatter<'_>, bindings: &[Binding], separator: &str) -> fmt::Re
 }
 
 fn test(f: &mut Formatter<'_>, test: &Test) -> fmt::Result {
-    let property = match test.property {
-        Property::Acyclic => "acyclic",
-        Property::Irreflexive => "irreflexive",
-        Property::Empty => "empty",
-    };
-    write!(f, "{}{property} {}", if test.negated { "~" } else { "" }, test.expr)?;
+    write!(f, "{test}")?;
     label(f, &test.name)
 }
 

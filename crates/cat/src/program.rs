@@ -31,10 +31,17 @@ pub struct Program {
     pub late: Vec<Step>,
     /// For each shown relation, how to compute it after a check.
     pub shown: Vec<Shown>,
+    /// The same for what explains an execution, if the model has a name for it: [`EXPLAINING`].
+    pub explaining: Vec<Shown>,
     pub bases: HashMap<Name, NodeId>,
+    /// What the model, or else the structure, calls a node.
+    pub names: HashMap<NodeId, Name>,
     pub context: Context,
     assumptions: Vec<(Name, Option<Kind>)>,
 }
+
+/// Relations that say which event another one is known to come before.
+pub const EXPLAINING: [&str; 3] = ["hb", "sw", "ppo"];
 
 pub enum Step {
     Node(NodeId),
@@ -65,8 +72,8 @@ impl Program {
                 ),
             })?;
         }
-        let shown = statements.shown;
-        Ok(schedule(builder, context, shown))
+        let Statements { shown, named, .. } = statements;
+        Ok(schedule(builder, context, shown, named))
     }
 
     /// Whether the compiled program fits an execution: it defines the same names.
@@ -75,7 +82,12 @@ impl Program {
     }
 }
 
-fn schedule(builder: Builder<'_>, context: Context, shown: Vec<(Name, NodeId, Kind)>) -> Program {
+fn schedule(
+    builder: Builder<'_>,
+    context: Context,
+    shown: Vec<(Name, NodeId, Kind)>,
+    named: Vec<(Name, NodeId)>,
+) -> Program {
     let Builder { graph, tests, assumptions, bases, .. } = builder;
     let stages = 3 + graph.choices.len();
     let mut scheduler = Scheduler {
@@ -108,25 +120,47 @@ fn schedule(builder: Builder<'_>, context: Context, shown: Vec<(Name, NodeId, Ki
     let late = scheduler.late.take().expect("just set");
     // Shown relations are computed on demand, each from what the stages have computed.
     let (done, fixed) = (scheduler.done.clone(), scheduler.fixed.clone());
-    let shown = shown
-        .into_iter()
-        .map(|(name, node, kind)| {
-            (scheduler.done, scheduler.fixed) = (done.clone(), fixed.clone());
-            scheduler.late = Some(Vec::new());
-            scheduler.emit(node, &mut None);
-            Shown { name, node, kind, steps: scheduler.late.take().expect("just set") }
-        })
-        .collect();
+    let mut show = |(name, node, kind): (Name, NodeId, Kind)| {
+        (scheduler.done, scheduler.fixed) = (done.clone(), fixed.clone());
+        scheduler.late = Some(Vec::new());
+        scheduler.emit(node, &mut None);
+        Shown { name, node, kind, steps: scheduler.late.take().expect("just set") }
+    };
+    let shown = shown.into_iter().map(&mut show).collect();
+    let explaining = named.iter().filter(|(name, _)| EXPLAINING.contains(&&**name));
+    let explaining = explaining.map(|(name, node)| show((name.clone(), *node, Kind::Relation))).collect();
     let stages = std::mem::take(&mut scheduler.stages);
-    let bases = bases
+    let bases: HashMap<Name, NodeId> = bases
         .into_iter()
         .filter_map(|(name, value)| match value {
             Some(Value::Node(id, _)) => Some((name, id)),
             _ => None,
         })
         .collect();
+    // The first name stays: `let rb = fr` is fr.
+    let mut names: HashMap<NodeId, Name> = HashMap::new();
+    let given = bases.iter().map(|(name, id)| (name.clone(), *id));
+    let mut given: Vec<(Name, NodeId)> = given.collect();
+    given.sort();
+    for (name, id) in given.into_iter().chain(named) {
+        names.entry(id).or_insert(name);
+    }
     let Graph { nodes, fixes, choices, dynamics, .. } = graph;
-    Program { nodes, fixes, choices, dynamics, tests, stages, late, shown, bases, context, assumptions }
+    Program {
+        nodes,
+        fixes,
+        choices,
+        dynamics,
+        tests,
+        stages,
+        late,
+        shown,
+        explaining,
+        bases,
+        names,
+        context,
+        assumptions,
+    }
 }
 
 struct Scheduler<'g> {

@@ -17,6 +17,8 @@ pub struct Statements<'a> {
     pub env: Env,
     /// What the model shows, latest first.
     pub shown: Vec<(Name, NodeId, Kind)>,
+    /// The relations that the model gives a name, in the order of the text.
+    pub named: Vec<(Name, NodeId)>,
     depth: usize,
 }
 
@@ -25,7 +27,7 @@ const MAX_DEPTH: usize = 100;
 
 impl<'a> Statements<'a> {
     pub fn new(model: &'a CatModel) -> Self {
-        Self { model, env: Env::default(), shown: Vec::new(), depth: 0 }
+        Self { model, env: Env::default(), shown: Vec::new(), named: Vec::new(), depth: 0 }
     }
 
     pub fn run(&mut self, interp: &mut Interp<'_, '_>, statements: &[Statement]) -> Eval<()> {
@@ -38,7 +40,10 @@ impl<'a> Statements<'a> {
     fn step(&mut self, interp: &mut Interp<'_, '_>, statement: &Statement) -> Eval<()> {
         let span = &statement.span;
         match &statement.kind {
-            StatementKind::Let(bindings) => self.env = interp.bind_all(&self.env, bindings)?,
+            StatementKind::Let(bindings) => {
+                self.env = interp.bind_all(&self.env, bindings)?;
+                self.name(bindings);
+            }
             StatementKind::Rec(bindings, when) => {
                 self.env = match interp.bind_recursive(&self.env, bindings, when.as_ref(), span) {
                     Err(Stop::Error(diagnostic)) if when.is_none() => {
@@ -48,6 +53,7 @@ impl<'a> Statements<'a> {
                     }
                     other => other?,
                 };
+                self.name(bindings);
             }
             StatementKind::Test(require, test) => {
                 let mut compiled = interp.compile_test(&self.env, test)?;
@@ -136,6 +142,14 @@ impl<'a> Statements<'a> {
         Ok(())
     }
 
+    fn name(&mut self, bindings: &[Binding]) {
+        for name in bindings.iter().flat_map(|binding| binding.pattern.names()) {
+            if let Some(Value::Node(id, Kind::Relation)) = self.env.get(name) {
+                self.named.push((name.clone(), *id));
+            }
+        }
+    }
+
     fn nested(&mut self, span: &Span, run: impl FnOnce(&mut Self) -> Eval<()>) -> Eval<()> {
         if self.depth >= MAX_DEPTH {
             return error(span, "procedures or files call each other too deeply");
@@ -198,6 +212,7 @@ impl<'a> Statements<'a> {
                     property: Property::Empty,
                     node: missing,
                     name: Some(name.clone()),
+                    text: format!("with {name} from {expr}"),
                     span: span.clone(),
                 });
                 self.env = self.env.with(name.clone(), Value::Node(co, Kind::Relation));
@@ -242,6 +257,7 @@ impl Interp<'_, '_> {
             property,
             node,
             name: test.name.clone(),
+            text: test.to_string(),
             span: test.span.clone(),
         })
     }

@@ -10,7 +10,7 @@ mod interrupt;
 mod options;
 mod verb;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -18,7 +18,13 @@ use std::process::ExitCode;
     name = "porf",
     version,
     about = "Is your concurrent code right on weak memory?",
-    max_term_width = 100
+    max_term_width = 100,
+    after_help = "Examples:
+  porf verify queue.c                       every execution of a program
+  porf litmus SB.litmus --model sc,tso,rc11 what models say of a litmus test
+  porf cc queue.c -o queue && porf sample -- ./queue
+  porf prove mutex.cub --model tso          any number of processes
+Every verb has --help with examples."
 )]
 struct Cli {
     #[command(flatten)]
@@ -36,20 +42,27 @@ enum Verb {
     Prove(verb::prove::Args),
     Sample(verb::sample::Args),
     /// Compile and link C for `porf sample`
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, after_help = verb::cc::C_EXAMPLES)]
     Cc(verb::cc::Args),
     /// Compile and link C++ for `porf sample`
-    #[command(name = "c++", disable_help_flag = true)]
+    #[command(name = "c++", disable_help_flag = true, after_help = verb::cc::CXX_EXAMPLES)]
     Cxx(verb::cc::Args),
     Models(verb::models::Args),
     /// Print a completion script for a shell
     Completions(verb::completions::Args),
     Man(verb::man::Args),
+    #[command(hide = true)]
+    Work(verb::work::Args),
 }
 
 fn main() -> ExitCode {
     end_quietly_on_closed_pipe();
     if let Some((language, arguments)) = verb::cc::called() {
+        // A build system that asks the compiler for its help still gets it, below ours.
+        if arguments == ["--help"] {
+            let _ = Cli::command().find_subcommand_mut(language.verb()).map(clap::Command::print_help);
+            println!("\nThe compiler's own help:\n");
+        }
         return verb::cc::run_compiler(&arguments, language);
     }
     if let [_, argument] = std::env::args().collect::<Vec<_>>().as_slice()
@@ -57,7 +70,10 @@ fn main() -> ExitCode {
     {
         return version();
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     match cli.verb {
         Verb::Verify(args) => verb::verify::run(&args, &cli.options),
         Verb::Advise(args) => verb::advise::run(&args, &cli.options),
@@ -70,7 +86,24 @@ fn main() -> ExitCode {
         Verb::Models(args) => verb::models::run(&args, &cli.options),
         Verb::Completions(args) => verb::completions::run(&args),
         Verb::Man(args) => verb::man::run(&args),
+        Verb::Work(args) => verb::work::run(&args),
     }
+}
+
+/// Help, or what is wrong with the arguments. `--format json` is obeyed as well as it can be read.
+fn usage(error: &clap::Error) -> ExitCode {
+    let arguments: Vec<String> = std::env::args().take_while(|argument| argument != "--").collect();
+    let json = arguments.iter().any(|argument| argument == "--format=json")
+        || arguments.windows(2).any(|pair| pair == ["--format", "json"]);
+    if !error.use_stderr() || !json {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let message = text.split("\n\nUsage").next().unwrap_or(&text).trim_start_matches("error: ").trim();
+    let wrong = porf_verdict::Diagnostic::about("", message);
+    let command = arguments.get(1).map_or("", String::as_str);
+    println!("{}", porf_report::diagnostic::failure(command, None, &wrong));
+    ExitCode::from(2)
 }
 
 /// This version, and the libLLVM that reads programs.

@@ -14,7 +14,8 @@ fn load_buffering_is_what_rc11_forbids() {
     let (code, text) = run(&["--model", "imm", "--against", "rc11"]);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("1 of 4 executions under imm are forbidden by rc11"), "{text}");
-    assert!(text.contains("P0.0: Rrlx x = 1 from P1.1"), "{text}");
+    assert!(text.contains("x → 1 rlx ← T1.1"), "{text}");
+    assert!(text.contains("rc11 forbids it: no-thin-air"), "{text}");
 }
 
 #[test]
@@ -31,6 +32,7 @@ fn as_json() {
     let json: serde_json::Value = serde_json::from_str(text.trim()).unwrap();
     assert_eq!(json["forbidden"], 1);
     assert_eq!(json["witness"]["events"].as_array().unwrap().len(), 4);
+    assert_eq!(json["witness"]["why"]["allowed"], false);
 }
 
 fn run(args: &[&str]) -> (Option<i32>, String) {

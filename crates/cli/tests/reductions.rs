@@ -1,4 +1,5 @@
-//! Barriers and interchangeable threads in C programs: as many executions as there need be, the same verdicts.
+//! Barriers, interchangeable threads and attempts to lock in C and C++ programs: as many executions as there need be,
+//! the same verdicts; and how many executions are expected.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -53,8 +54,25 @@ int main(void) {
 }
 "#;
 
+const BOTH_LOCKS: &str = r#"
+#include <cassert>
+#include <mutex>
+#include <thread>
+std::mutex a, b;
+int shared;
+int main() {
+    std::thread one([] { std::scoped_lock both(a, b); shared++; });
+    std::thread two([] { std::scoped_lock both(b, a); shared++; });
+    one.join();
+    two.join();
+    assert(shared == 2);
+}
+"#;
+
 fn source(name: &str, text: &str) -> PathBuf {
-    let file = std::env::temp_dir().join(format!("porf-reductions-{}-{name}.c", std::process::id()));
+    let extension = if text.contains("std::") { "cpp" } else { "c" };
+    let file =
+        std::env::temp_dir().join(format!("porf-reductions-{}-{name}.{extension}", std::process::id()));
     std::fs::write(&file, text).unwrap();
     file
 }
@@ -122,5 +140,33 @@ fn interchangeable_threads_have_one_order() {
     let output = command.arg("verify").arg(&file).args(["--", "-DN=8"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("1 of about 40320 executions, up to symmetry"), "{text}");
+    std::fs::remove_file(file).unwrap();
+}
+
+/// An attempt to take both locks that fails is not followed. No flag is needed for C++17.
+#[test]
+fn two_locks_are_taken_in_two_ways() {
+    let file = source("both", BOTH_LOCKS);
+    for model in ["c20", "rc11", "sc", "tso", "pso", "ra", "sra"] {
+        let answer = verify(&file, &[], &["--model", model]);
+        assert_eq!(counts(&answer).0, 2, "{model}");
+        assert!(answer["reduced"]["net-effect"].as_u64() > Some(0), "{model}: {answer}");
+        assert!(answer["peak_bytes"].as_u64() < Some(600 << 20), "{model}: {answer}");
+    }
+    let all = verify(&file, &[], &["--unroll", "1", "--no-reduce", "all"]);
+    assert_eq!(all["verdict"], "safe", "{all}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn estimates_have_an_interval() {
+    let file = source("estimate", AINC);
+    let exact = verify(&file, &["-DN=8"], &["--estimate"]);
+    assert_eq!((&exact["estimate"], &exact["standard_error"]), (&1.0.into(), &0.0.into()), "{exact}");
+    let rough = verify(&file, &["-DN=8"], &["--estimate", "--no-reduce", "symmetry"]);
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{rough}"));
+    let (low, high) = (number(&rough["interval"][0]), number(&rough["interval"][1]));
+    assert!(low <= number(&rough["estimate"]) && number(&rough["estimate"]) <= high, "{rough}");
+    assert!((20_000.0..80_000.0).contains(&number(&rough["estimate"])), "{rough}, not 40,320");
     std::fs::remove_file(file).unwrap();
 }

@@ -38,8 +38,15 @@ fn an_unsafe_state_of_a_system() {
     let [result] = results.as_slice() else { panic!("one result: {results:?}") };
     assert_eq!(result["ruleId"], "unsafe");
     assert_eq!(line(&result["locations"][0]), unsafes as u64 + 1);
-    let steps = result["codeFlows"][0]["threadFlows"][0]["locations"].as_array().expect("steps");
-    assert!(steps.len() > 1, "{steps:?}");
+    // A flow for each process; together the steps are numbered.
+    let flows = result["codeFlows"][0]["threadFlows"].as_array().expect("flows");
+    assert_eq!(flows.len(), 2, "{flows:?}");
+    let steps: Vec<&Value> =
+        flows.iter().flat_map(|flow| flow["locations"].as_array().expect("steps")).collect();
+    let mut order: Vec<u64> =
+        steps.iter().map(|step| step["executionOrder"].as_u64().expect("a number")).collect();
+    order.sort();
+    assert_eq!(order, (1..=steps.len() as u64).collect::<Vec<_>>());
     for step in steps {
         let text = text.lines().nth(line(&step["location"]) as usize - 1).expect("a line");
         assert!(text.trim_start().starts_with("transition"), "{text}");
@@ -54,7 +61,7 @@ fn a_condition_that_fails() {
     let [result] = results.as_slice() else { panic!("one result: {results:?}") };
     assert_eq!(result["ruleId"], "condition");
     let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
-    assert_eq!(uri, file.to_str().unwrap());
+    assert_eq!(uri, &format!("file://{}", file.to_str().unwrap()));
 }
 
 #[test]
@@ -72,4 +79,22 @@ fn a_race_of_a_native_program() {
         assert_eq!(result["ruleId"], "race");
         assert_eq!((line(&result["locations"][0]), line(&result["relatedLocations"][0])), (4, 4));
     }
+}
+
+#[test]
+fn no_answer_is_a_notification() {
+    let path = directory().join("inconclusive.sarif");
+    let source = folder("../examples/message.c");
+    let output = Command::new(PORF)
+        .args(["verify", "--model", "sc", "--budget", "1", "--sarif"])
+        .args([&path, &source])
+        .output()
+        .expect("porf runs");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stdout));
+    let log: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("a log")).expect("JSON");
+    let run = &log["runs"][0];
+    assert_eq!(run["results"], serde_json::json!([]));
+    let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().expect("a list");
+    assert_eq!(notes.len(), 1);
+    assert_eq!(notes[0]["descriptor"]["id"], "inconclusive");
 }

@@ -53,8 +53,8 @@ fn a_violation_as_a_page() {
     let html = std::fs::read_to_string(&page).unwrap();
     std::fs::remove_file(&page).unwrap();
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
-    assert!(html.contains("data-rf=\"T2."), "an arrow for rf");
-    assert!(html.contains("assert(entry-&gt;value == 7);"), "the source, escaped");
+    assert!(html.contains("\"rf\":\"T2."), "reads name what they read from");
+    assert!(html.contains("assert(entry->value == 7);"), "the source");
     assert!(!html.contains("src=") && !html.contains("href="), "nothing is loaded from elsewhere");
 }
 

@@ -6,10 +6,9 @@
 use crate::checker::{Checker, Initial, porf};
 use crate::labels::silent;
 use crate::order::Architecture;
-use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outcome};
+use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outcome, full_fence};
 use porf_event::{
-    Access, ArmDomain, ArmKind, DepSet, Dependencies, Dialect, EventId, FenceMode, Label, Location, RmwKind,
-    RwSet, ThreadId, WriteMode,
+    Access, DepSet, Dependencies, Dialect, EventId, Label, Location, RmwKind, ThreadId, WriteMode,
 };
 use porf_graph::{Ev, Linked, Loc, Need};
 use porf_relation::Relation;
@@ -259,17 +258,6 @@ impl Events {
             }
         }
         (rf, co)
-    }
-}
-
-/// The strongest fence of a language.
-fn full_fence(dialect: Dialect) -> FenceMode {
-    match dialect {
-        Dialect::C => FenceMode::Mb,
-        Dialect::X86 => FenceMode::SeqCst,
-        Dialect::AArch64 | Dialect::Arm => FenceMode::Dmb(ArmDomain::Full, ArmKind::All),
-        Dialect::Ppc => FenceMode::Sync,
-        Dialect::RiscV => FenceMode::Riscv { before: RwSet::Rw, after: RwSet::Rw },
     }
 }
 

@@ -17,7 +17,7 @@
 //! all *strong* ones (R, F, UW), and all writes; per location, up to which place of co. Cost: linear
 //! in the ancestors.
 
-use crate::hb::Porf;
+use crate::hb::{HappensBefore, Po, Porf, PorfAndPo};
 use crate::labels::{place, silent};
 use crate::mo::{Floor, coherence_floor};
 use porf_event::{Label, ThreadId};
@@ -36,6 +36,10 @@ pub trait Order: Default {
     const RA_READS: bool;
     /// rf within a thread orders nothing.
     const RFE_ONLY: bool;
+    /// Up to rf: the clocks that a graph has, and what of them the coherence of the model follows at least.
+    type Clocks: HappensBefore;
+    /// See `Clocks`.
+    type Before: HappensBefore;
 }
 
 /// Sequential consistency.
@@ -57,6 +61,8 @@ impl Order for Sc {
     const WRITE_IS_LATE: bool = true;
     const RA_READS: bool = false;
     const RFE_ONLY: bool = false;
+    type Clocks = Porf;
+    type Before = Porf;
 }
 
 impl Order for Sra {
@@ -65,6 +71,8 @@ impl Order for Sra {
     const WRITE_IS_LATE: bool = true;
     const RA_READS: bool = true;
     const RFE_ONLY: bool = false;
+    type Clocks = Porf;
+    type Before = Porf;
 }
 
 impl Order for Tso {
@@ -73,6 +81,8 @@ impl Order for Tso {
     const WRITE_IS_LATE: bool = true;
     const RA_READS: bool = false;
     const RFE_ONLY: bool = true;
+    type Clocks = Porf;
+    type Before = Porf;
 }
 
 impl Order for Pso {
@@ -81,6 +91,9 @@ impl Order for Pso {
     const WRITE_IS_LATE: bool = false;
     const RA_READS: bool = false;
     const RFE_ONLY: bool = true;
+    // A read may see the second of two writes and not the first.
+    type Clocks = PorfAndPo;
+    type Before = Po;
 }
 
 /// The ancestors of an event under an [`Order`].
@@ -343,7 +356,7 @@ impl<O: Order> Closure<O> {
 
 /// R, F or UW: ordered before everything that follows it in its thread.
 #[inline]
-fn is_strong(graph: &ExecutionGraph, ev: Ev) -> bool {
+pub(crate) fn is_strong(graph: &ExecutionGraph, ev: Ev) -> bool {
     match graph.event(ev).label {
         Label::Read { .. } | Label::Create { .. } | Label::Join { .. } => true,
         Label::Write { .. } => graph.event(ev).pair.is_some(),

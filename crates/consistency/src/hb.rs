@@ -1,6 +1,7 @@
 //! Happens-before as vector clocks, computed when an event is added.
 //!
 //! - [`Porf`]: hb = (po ∪ rf)+ as in RA; also for models that have no hb of their own.
+//! - [`Po`]: po alone, beside the above.
 //! - [`Rc11Hb`]: hb = (sb ∪ sw)+ of RC11 (Lahav et al., PLDI 2017):
 //!   sw = [≥rel];([F];sb)?;rs;rf;[R≥rlx];(sb;[F])?;[≥acq], rs = [W];(sb∩loc)?;[W≥rlx];(rf;rmw)*.
 //!   C++20 dropped the part of the same thread: rs = [W≥rlx];(rf;rmw)*.
@@ -36,6 +37,49 @@ impl HappensBefore for Porf {
 
     #[inline]
     fn update(_: &mut ExecutionGraph, _: Ev) {}
+}
+
+/// As [`Porf`], with a second clock for [`Po`].
+#[derive(Clone, Debug, Default)]
+pub struct PorfAndPo;
+
+/// Program order, with creation and joining of threads; a clock of [`PorfAndPo`].
+#[derive(Clone, Debug, Default)]
+pub struct Po;
+
+impl HappensBefore for PorfAndPo {
+    const CLOCKS: usize = 2;
+    const HB: usize = ExecutionGraph::PORF;
+    const RACES: bool = false;
+
+    #[inline]
+    fn update(graph: &mut ExecutionGraph, event: Ev) {
+        Po::update(graph, event);
+    }
+}
+
+impl HappensBefore for Po {
+    const CLOCKS: usize = 2;
+    const HB: usize = 1;
+    const RACES: bool = false;
+
+    fn update(graph: &mut ExecutionGraph, event: Ev) {
+        let id = graph.event(event).id;
+        graph.copy_clock(Self::HB, event, Self::HB, graph.po_pred(event));
+        graph.clock_mut(Self::HB, event)[id.thread.as_usize()] = id.index + 1;
+        match graph.event(event).label {
+            Label::Join { child } => {
+                if let Some(end) = graph.thread_end(child) {
+                    graph.join_clock(Self::HB, event, Self::HB, end);
+                }
+            }
+            Label::Read { .. }
+            | Label::Write { .. }
+            | Label::Fence { .. }
+            | Label::Create { .. }
+            | silent!() => {}
+        }
+    }
 }
 
 /// `FENCES`: whether acquire fences may occur, which need a clock more. `C20`: whether a later write of the same

@@ -11,6 +11,7 @@
 //! | ra, rc11 | [`Mo`] of [`Ra`], [`Rc11`] | clocks; for SC accesses and fences a search in psc |
 //! | ra, rc11 up to rf | [`Rf`] | "writes before", per location |
 //! | rc11 with SC up to rf | [`RfSc`] | a witness for mo, searched for where the old one fails |
+//! | sc, sra, tso, pso up to rf | [`RfClosure`] | the same |
 //! | imm without cycles in po, rf | [`Mo`] of [`ImmWeak`], [`ImmSc`] | as rc11 |
 //! | armv8, riscv without such | [`OrderedBefore`] | backward closure, local orders by words |
 //! | armv7, power without such | [`Checked`] | the cat text |
@@ -27,6 +28,7 @@ mod checked;
 mod checker;
 mod choice;
 mod closure;
+mod global_order;
 mod hb;
 mod imm;
 mod imm_mo;
@@ -39,6 +41,7 @@ mod ordered_before;
 mod psc;
 mod psc_relation;
 mod race;
+mod reach;
 mod rf_sc;
 mod riscv;
 mod weak;
@@ -50,14 +53,14 @@ pub use checked::{Armv7, Armv8, Checked, Power, Riscv};
 pub use checker::{Checker, Initial};
 pub use choice::Choice;
 pub use closure::{Closure, Pso, Sc, Sra, Tso};
-pub use hb::{HappensBefore, Porf, Rc11Hb};
+pub use hb::{HappensBefore, Po, Porf, PorfAndPo, Rc11Hb};
 pub use imm::Imm;
 pub use imm_mo::{ImmSc, ImmWeak, is_exclusive_read};
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
 pub use order::{Architecture, KeptOrder, is_marked};
 pub use ordered_before::OrderedBefore;
-pub use race::{has_race, races};
-pub use rf_sc::RfSc;
+pub use race::{has_race, may_race, races};
+pub use rf_sc::{RfClosure, RfSc};
 pub use weak::WeakMo;
 pub use whole::Whole;
 pub use writes_before::Rf;

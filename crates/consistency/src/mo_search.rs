@@ -1,27 +1,70 @@
-//! Is there an mo for these events and this rf that makes psc acyclic?
+//! Is there an mo for these events and this rf that makes a relation acyclic: psc, or the order of SC, SRA, TSO, PSO?
 //!
 //! The problem is NP-hard in general. *Writes before* ([`Order`]) gives the part of mo that coherence
 //! and atomicity force; any total order above it that keeps rf;rmw chains together is coherent. What is
-//! left is psc, which only grows with mo: a pair of chains that psc forbids one way is ordered the
-//! other way, until nothing changes (saturation); if pairs are left that psc can tell apart, both ways
-//! are tried. Pairs that psc does not see are never tried.
+//! left is the [`Relation`], which only grows with mo: a pair of chains that it forbids one way is ordered the
+//! other way, until nothing changes (saturation); if pairs are left that it can tell apart, both ways
+//! are tried. Pairs that it does not see are never tried.
 //!
 //! Cost: each round tests each open pair twice. Branching is rare; past [`BUDGET`] branches the search
 //! gives up, and says so.
 
-use crate::hb::Rc11Hb;
-use crate::psc_relation::{Ends, PscRelation};
+use crate::hb::HappensBefore;
+use crate::reach::{any, join};
 use crate::writes_before::Order;
 use porf_graph::{Ev, ExecutionGraph, Loc};
 
 /// Branches of one search.
 const BUDGET: u32 = 4_096;
 
+/// Something that mo must keep acyclic, with the part of mo that is known.
+pub trait Relation: Clone + Default {
+    /// What coherence follows.
+    type Before: HappensBefore;
+
+    /// What does not depend on mo, of the events that are `there` and have their source. Whether it is
+    /// acyclic.
+    fn build(&mut self, graph: &ExecutionGraph, there: &impl Fn(Ev) -> bool) -> bool;
+
+    /// The parts of a write, the initial one included, with its reads that are `there`.
+    fn ends(&self, graph: &ExecutionGraph, loc: Loc, write: Ev, there: &impl Fn(Ev) -> bool) -> Ends;
+
+    /// One write comes before another in mo. Whether it stays acyclic.
+    fn order(&mut self, earlier: &Ends, later: &Ends) -> bool;
+}
+
+/// What an mo-earlier and an mo-later write contribute. A set of events each.
+#[derive(Clone, Debug, Default)]
+pub struct Ends {
+    /// As the earlier one: events by mo and fr, and SC fences by eco.
+    pub(crate) from: Vec<u64>,
+    pub(crate) from_fences: Vec<u64>,
+    /// As the later one.
+    pub(crate) to: Vec<u64>,
+    pub(crate) to_fences: Vec<u64>,
+}
+
+impl Ends {
+    fn join(&mut self, other: &Ends) {
+        join(&mut self.from, &other.from);
+        join(&mut self.from_fences, &other.from_fences);
+        join(&mut self.to, &other.to);
+        join(&mut self.to_fences, &other.to_fences);
+    }
+
+    /// Whether the relation has anything to say on the order of two writes.
+    fn matters(&self, other: &Ends) -> bool {
+        let leads =
+            |a: &Ends, b: &Ends| (any(&a.from) && any(&b.to)) || (any(&a.from_fences) && any(&b.to_fences));
+        leads(self, other) || leads(other, self)
+    }
+}
+
 #[derive(Clone, Debug)]
-pub(crate) struct MoSearch {
+pub(crate) struct MoSearch<R> {
     pub order: Order,
     chains: Vec<Chain>,
-    state: State,
+    state: State<R>,
     branches: u32,
     pub budget: u32,
     /// The budget was used up: the last answer means nothing.
@@ -37,15 +80,15 @@ struct Chain {
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
-    psc: PscRelation,
+struct State<R> {
+    relation: R,
     /// Row i: the chains that come after the i-th, transitively.
     after: Vec<u64>,
     words: usize,
 }
 
-impl Default for MoSearch {
-    fn default() -> MoSearch {
+impl<R: Default> Default for MoSearch<R> {
+    fn default() -> MoSearch<R> {
         MoSearch {
             order: Order::default(),
             chains: Vec::new(),
@@ -57,16 +100,16 @@ impl Default for MoSearch {
     }
 }
 
-impl MoSearch {
+impl<R: Relation> MoSearch<R> {
     /// Takes the events that are `there`; whether what is forced is consistent.
     pub fn prepare(&mut self, graph: &ExecutionGraph, there: impl Fn(Ev) -> bool) -> bool {
         self.chains.clear();
-        if !self.state.psc.build(graph, &there) {
+        if !self.state.relation.build(graph, &there) {
             return false;
         }
         let mut forced = Vec::new();
         for loc in (0..graph.location_count() as u32).map(Loc) {
-            if !self.order.build::<Rc11Hb<true>>(graph, loc, &there) || !self.add_chains(graph, loc, &there) {
+            if !self.order.build::<R::Before>(graph, loc, &there) || !self.add_chains(graph, loc, &there) {
                 return false;
             }
             self.forced_pairs(&mut forced);
@@ -117,13 +160,13 @@ impl MoSearch {
         }
     }
 
-    fn add_chains(&mut self, graph: &ExecutionGraph, loc: Loc, there: impl Fn(Ev) -> bool) -> bool {
+    fn add_chains(&mut self, graph: &ExecutionGraph, loc: Loc, there: &impl Fn(Ev) -> bool) -> bool {
         for chain in 0..self.order.chains() {
             let writes = self.order.members(chain);
             let ends: Vec<Ends> =
-                writes.iter().map(|&write| self.state.psc.ends(graph, loc, write, &there)).collect();
+                writes.iter().map(|&write| self.state.relation.ends(graph, loc, write, there)).collect();
             for (at, later) in ends.iter().enumerate() {
-                if !ends[..at].iter().all(|earlier| self.state.psc.order(earlier, later)) {
+                if !ends[..at].iter().all(|earlier| self.state.relation.order(earlier, later)) {
                     return false;
                 }
             }
@@ -143,7 +186,7 @@ impl MoSearch {
         }
     }
 
-    fn decide(&mut self, mut state: State) -> Option<State> {
+    fn decide(&mut self, mut state: State<R>) -> Option<State<R>> {
         loop {
             let mut changed = false;
             let mut open = None;
@@ -182,14 +225,14 @@ impl MoSearch {
         }
     }
 
-    /// Whether psc can tell the two orders of a pair apart, and neither is fixed.
-    fn is_open(&self, state: &State, a: usize, b: usize) -> bool {
+    /// Whether the relation can tell the two orders of a pair apart, and neither is fixed.
+    fn is_open(&self, state: &State<R>, a: usize, b: usize) -> bool {
         let (one, two) = (&self.chains[a], &self.chains[b]);
         one.loc == two.loc && !state.is_after(a, b) && !state.is_after(b, a) && one.ends.matters(&two.ends)
     }
 }
 
-impl State {
+impl<R: Relation> State<R> {
     fn is_after(&self, a: usize, b: usize) -> bool {
         self.after[a * self.words + b / 64] & 1 << (b % 64) != 0
     }
@@ -209,7 +252,7 @@ impl State {
             for y in 0..chains.len() {
                 if (y == b || self.is_after(b, y)) && !self.is_after(x, y) {
                     self.after[x * self.words + y / 64] |= 1 << (y % 64);
-                    if !self.psc.order(&chains[x].ends, &chains[y].ends) {
+                    if !self.relation.order(&chains[x].ends, &chains[y].ends) {
                         return false;
                     }
                 }

@@ -4,13 +4,19 @@ use crate::hb::HappensBefore;
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Loc};
 
+/// Whether an event is an access to a location that has plain accesses: only then it can race.
+#[inline]
+pub fn may_race(graph: &ExecutionGraph, event: Ev) -> bool {
+    let this = graph.event(event);
+    matches!(this.label, Label::Read { .. } | Label::Write { .. }) && graph.has_plain(this.loc)
+}
+
 /// The older accesses that `event`, the newest of its thread with its source or place, races with.
 ///
 /// Nothing happens after `event` yet, so that only one direction has to be looked at.
 pub fn races<H: HappensBefore>(graph: &ExecutionGraph, event: Ev) -> impl Iterator<Item = Ev> + '_ {
     let this = graph.event(event);
-    let accesses = matches!(this.label, Label::Read { .. } | Label::Write { .. });
-    let concerned = accesses && graph.has_plain(this.loc);
+    let concerned = may_race(graph, event);
     let co = if concerned { graph.co(this.loc) } else { &[] };
     let writes = concerned && this.label.is_write();
     let sources = std::iter::once(&Ev::INIT).chain(co).take(if writes { usize::MAX } else { 0 });

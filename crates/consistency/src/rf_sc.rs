@@ -1,4 +1,4 @@
-//! RC11 with SC accesses and fences, up to rf.
+//! Models whose mo has to be searched for, up to rf: RC11 with SC accesses and fences, SC, SRA, TSO and PSO.
 //!
 //! A class of executions is consistent if some mo is. The co lists of the graph hold one such mo, a
 //! *witness*. A new write goes to its end, which is always consistent. A new read, or the write of a
@@ -12,33 +12,79 @@
 //!
 //! Limits: the search gives up past a budget, and with it the exploration.
 
+use crate::closure::{Closure, Order};
+use crate::global_order::GlobalOrder;
 use crate::hb::HappensBefore;
-use crate::labels::{has_first_value, no_access, place, silent};
-use crate::mo::coherence_floor;
-use crate::mo_search::MoSearch;
+use crate::labels::{canonical_without_order, is_there, place};
+use crate::mo::{Floor, coherence_floor};
+use crate::mo_search::{MoSearch, Relation};
 use crate::psc::Psc;
+use crate::psc_relation::PscRelation;
 use crate::{Choice, MemoryModel};
-use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 use std::marker::PhantomData;
 
-/// Each class of executions with the same events and rf once, under RC11 with all of its axioms.
+/// Each class of executions with the same events and rf once: under RC11 with all of its axioms.
+pub type RfSc<H> = Witnessed<PscFits<H>, PscRelation>;
+
+/// Under SC, SRA, TSO or PSO.
+pub type RfClosure<O> = Witnessed<Closure<O>, GlobalOrder<O>>;
+
+/// A model that keeps a witness for mo. `F` says whether an event fits the witness, `R` is what mo must keep acyclic.
 #[derive(Clone, Debug, Default)]
-pub struct RfSc<H> {
-    hb: PhantomData<H>,
-    search: MoSearch,
-    psc: Psc,
+pub struct Witnessed<F, R> {
+    search: MoSearch<R>,
+    fits: F,
     /// A new witness was found that the graph does not have yet.
     found: bool,
 }
 
-impl<H: HappensBefore> MemoryModel for RfSc<H> {
+/// Whether an event fits an mo.
+pub trait Fits {
+    /// How happens-before is kept in the clocks of the graph.
+    type Hb: HappensBefore;
+
+    /// Whether the graph is consistent with the mo that it has, now that `event` has its source or place.
+    fn fits(&mut self, graph: &ExecutionGraph, event: Ev) -> bool;
+}
+
+/// By coherence and psc.
+#[derive(Clone, Debug, Default)]
+pub struct PscFits<H> {
+    hb: PhantomData<H>,
+    psc: Psc,
+}
+
+impl<H: HappensBefore> Fits for PscFits<H> {
     type Hb = H;
+
+    fn fits(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
+        is_above(graph, event, coherence_floor::<H>(graph, event)) && self.psc.allows(graph, event)
+    }
+}
+
+impl<O: Order> Fits for Closure<O> {
+    type Hb = O::Clocks;
+
+    fn fits(&mut self, graph: &ExecutionGraph, event: Ev) -> bool {
+        let floor = self.floor(graph, event);
+        is_above(graph, event, floor)
+    }
+}
+
+/// Whether an access is not before what it must not be before.
+fn is_above(graph: &ExecutionGraph, event: Ev, floor: u32) -> bool {
+    let place = place(graph, event).unwrap_or(u32::MAX);
+    if graph.event(event).label.is_read() { place >= floor } else { place > floor }
+}
+
+impl<F: Fits, R: Relation> MemoryModel for Witnessed<F, R> {
+    type Hb = F::Hb;
     const SEES_CO: bool = false;
 
     fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();
-        self.search.order.sources::<H>(graph, read, out);
+        self.search.order.sources::<R::Before>(graph, read, out);
     }
 
     fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<Choice>) {
@@ -58,15 +104,12 @@ impl<H: HappensBefore> MemoryModel for RfSc<H> {
 
     fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool {
         let graph = linked.graph();
-        self.search.order.admits::<H>(graph, read, write)
+        self.search.order.admits::<R::Before>(graph, read, write)
     }
 
     fn allows(&mut self, linked: &impl Linked, event: Ev) -> bool {
         let graph = linked.graph();
-        let Some(place) = place(graph, event) else { return true };
-        let floor = coherence_floor::<H>(graph, event);
-        let witnessed = if graph.event(event).label.is_read() { place >= floor } else { place > floor };
-        if witnessed && self.psc.allows(graph, event) {
+        if place(graph, event).is_none() || self.fits.fits(graph, event) {
             return true;
         }
         self.found = self.search.prepare(graph, |_| true) && self.search.solve(&[]);
@@ -97,16 +140,11 @@ impl<H: HappensBefore> MemoryModel for RfSc<H> {
 
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
-        match event.label {
-            Label::Read { .. } => {}
-            Label::Write { .. } => return true,
-            no_access!() => return has_first_value(event),
+        let there = |b: Ev| is_there(graph, a, w, b);
+        if let Some(known) = canonical_without_order(graph, a, w) {
+            return known;
         }
-        let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
-        if event.rf != Ev::INIT && !there(event.rf) {
-            return false;
-        }
-        if !self.search.order.build::<H>(graph, event.loc, there) {
+        if !self.search.order.build::<R::Before>(graph, event.loc, there) {
             return false;
         }
         let mut last: Vec<Ev> = self.search.order.all_last().collect();

@@ -16,10 +16,10 @@
 //! it. Our own construction, tested and not proved.
 
 use crate::hb::{HappensBefore, Rc11Hb};
-use crate::labels::{has_first_value, no_access, silent};
-use crate::psc_relation::{Ends, PscRelation, is_in_psc};
+use crate::labels::{canonical_without_order, is_there};
+use crate::mo_search::{Ends, Relation};
+use crate::psc_relation::{PscRelation, is_in_psc};
 use crate::{Choice, MemoryModel};
-use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
 
 const HB: usize = Rc11Hb::<true>::HB;
@@ -98,14 +98,9 @@ impl<const SC: bool> MemoryModel for WeakMo<SC> {
 
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
-        match event.label {
-            Label::Read { .. } => {}
-            Label::Write { .. } => return true,
-            no_access!() => return has_first_value(event),
-        }
-        let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
-        if event.rf != Ev::INIT && !there(event.rf) {
-            return false;
+        let there = |b: Ev| is_there(graph, a, w, b);
+        if let Some(known) = canonical_without_order(graph, a, w) {
+            return known;
         }
         self.consistent(graph, event.loc, None, None, there) && {
             let last = (0..self.writes).filter(|&at| self.is_last(at)).map(|at| self.accesses[at]);
@@ -220,14 +215,14 @@ impl<const SC: bool> WeakMo<SC> {
     /// ACYCLIC psc, with all sources in place.
     fn is_psc_acyclic(&mut self, graph: &ExecutionGraph) -> bool {
         let mut psc = std::mem::take(&mut self.psc);
-        let mut ok = psc.build(graph, |_| true);
+        let mut ok = psc.build(graph, &|_| true);
         for loc in (0..graph.location_count() as u32).map(Loc) {
             ok = ok && self.consistent(graph, loc, None, None, |_| true);
             if !ok {
                 break;
             }
             let ends: Vec<Ends> =
-                self.accesses[..self.writes].iter().map(|&w| psc.ends(graph, loc, w, |_| true)).collect();
+                self.accesses[..self.writes].iter().map(|&w| psc.ends(graph, loc, w, &|_| true)).collect();
             for a in 0..self.writes {
                 for b in 0..self.writes {
                     ok = ok && (a == b || !self.is_below(a, b) || psc.order(&ends[a], &ends[b]));

@@ -18,9 +18,8 @@
 //! come before that one, or are it.
 
 use crate::hb::HappensBefore;
-use crate::labels::{has_first_value, no_access, silent};
+use crate::labels::{canonical_without_order, is_there};
 use crate::{Choice, MemoryModel};
-use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Loc, Memo};
 use std::marker::PhantomData;
 
@@ -70,14 +69,9 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
 
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
-        match event.label {
-            Label::Read { .. } => {}
-            Label::Write { .. } => return true,
-            no_access!() => return has_first_value(event),
-        }
-        let there = |b: Ev| (b < a || graph.in_prefix(b, w)) && b != w;
-        if event.rf != Ev::INIT && !there(event.rf) {
-            return false;
+        let there = |b: Ev| is_there(graph, a, w, b);
+        if let Some(known) = canonical_without_order(graph, a, w) {
+            return known;
         }
         if !self.order.find_chains(graph, event.loc, there) || !self.order.is_end(event.rf, graph) {
             return false;

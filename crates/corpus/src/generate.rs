@@ -10,7 +10,7 @@ mod c;
 mod random;
 mod shape;
 
-pub use random::random_c;
+pub use random::{random_c, random_c_registers};
 pub use shape::{Access, Kind, SHAPES, Shape};
 
 /// What stands between two accesses of a thread. Which of them a dialect has, [`links`] says.

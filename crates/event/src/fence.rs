@@ -4,6 +4,7 @@ use std::fmt;
 
 /// A fence, in the words of its dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FenceMode {
     /// C11: `atomic_thread_fence(memory_order_acquire)`.
     Acquire,
@@ -74,6 +75,7 @@ pub enum FenceMode {
 
 /// The shareability domain of an Arm barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ArmDomain {
     /// `SY`.
     Full,
@@ -87,6 +89,7 @@ pub enum ArmDomain {
 
 /// Which accesses an Arm barrier orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ArmKind {
     /// All accesses.
     All,
@@ -98,6 +101,7 @@ pub enum ArmKind {
 
 /// Reads, writes, or both: one side of a RISC-V fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RwSet {
     /// Reads.
     R,

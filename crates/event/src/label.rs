@@ -91,6 +91,7 @@ pub struct Access {
 
 /// Whether a read or write is half of a read-modify-write, and of which kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RmwKind {
     /// It is no half of one.
     #[default]
@@ -114,6 +115,7 @@ pub enum RmwKind {
 
 /// The operations on a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum LockKind {
     /// Takes the lock.
     Acquire,
@@ -125,6 +127,7 @@ pub enum LockKind {
 
 /// Why a thread stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BlockReason {
     /// An `assume` does not hold: this execution is of no interest.
     Assume,

@@ -31,6 +31,7 @@ pub struct Location(pub u64);
 /// The language that a program was written in. It decides what the sets of a cat model (`A`, `L`, `X`,
 /// …) mean for its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Dialect {
     /// C11, C++ and Linux-kernel C: the same labels serve both kinds of model.
     #[default]

@@ -8,6 +8,7 @@ use std::fmt;
 
 /// The ordering of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ReadMode {
     /// Not atomic: C's `*p`, or any ordinary load of an assembly language.
     Plain,
@@ -27,6 +28,7 @@ pub enum ReadMode {
 
 /// The ordering of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WriteMode {
     /// Not atomic: C's `*p = v`, or any ordinary store of an assembly language.
     Plain,

@@ -85,18 +85,7 @@ fn look_ahead(function: &Function, number: usize, all: &mut [Vec<u8>]) -> bool {
             Instr::Call { function, .. } => all[function.0 as usize].first().copied().unwrap_or(0),
             _ => 0,
         };
-        let ends = matches!(
-            instr,
-            Instr::Jump { .. }
-                | Instr::Branch { .. }
-                | Instr::Switch { .. }
-                | Instr::Return { .. }
-                | Instr::ReturnAll { .. }
-                | Instr::ExitThread { .. }
-                | Instr::ExitProcess
-                | Instr::Fail { .. }
-        );
-        let next = (!ends).then_some(at as u32 + 1);
+        let next = instr.goes_on().then_some(at as u32 + 1);
         let later = instr.targets().chain(next).map(|to| all[number].get(to as usize).copied().unwrap_or(0));
         let found = later.fold(here, std::ops::BitOr::bitor) | all[number][at];
         changed |= found != all[number][at];

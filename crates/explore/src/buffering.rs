@@ -211,6 +211,12 @@ impl<M: MemoryModel> Detector<M> {
         all
     }
 
+    /// Forgets what was found.
+    pub fn clear(&mut self) {
+        self.seeds.clear();
+        self.found = false;
+    }
+
     /// Whether there may be executions with cycles in po | rf.
     pub fn is_found(&self) -> bool {
         self.found || !self.seeds.list.is_empty()

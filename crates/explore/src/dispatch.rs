@@ -3,7 +3,7 @@
 use crate::{Error, Options, check_dialect};
 use porf_consistency::{
     Armv7, Armv8, Checked, Closure, ImmSc, ImmWeak, MemoryModel, Mo, OrderedBefore, Porf, Power, Pso, Ra,
-    Rc11, Rc11Hb, Rc11Weak, Rf, RfSc, Riscv, Sc, Sra, Tso, WeakMo,
+    Rc11, Rc11Hb, Rc11Weak, Rf, RfClosure, RfSc, Riscv, Sc, Sra, Tso, WeakMo,
 };
 use porf_event::{Dialect, FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_ir::{Instr, Program};
@@ -52,6 +52,10 @@ pub(crate) fn dispatch<S: Search>(
         (Model::Power, Equivalence::Mo) => search.run::<Checked<Power>>(program, options),
         (Model::Riscv, Equivalence::Mo) => search.run::<OrderedBefore<Riscv>>(program, options),
         (Model::Ra, Equivalence::Rf) => search.run::<Rf<Porf>>(program, options),
+        (Model::Sc, Equivalence::Rf) => search.run::<RfClosure<Sc>>(program, options),
+        (Model::Sra, Equivalence::Rf) => search.run::<RfClosure<Sra>>(program, options),
+        (Model::Tso, Equivalence::Rf) => search.run::<RfClosure<Tso>>(program, options),
+        (Model::Pso, Equivalence::Rf) => search.run::<RfClosure<Pso>>(program, options),
         (Model::Wrc11, _) if uses_sc(program) => search.run::<WeakMo<true>>(program, options),
         (Model::Wrc11, _) => search.run::<WeakMo<false>>(program, options),
         _ => Err(Error::Unsupported(format!("{model} up to {equivalence}"))),

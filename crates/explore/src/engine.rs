@@ -11,7 +11,6 @@ use crate::Options;
 use crate::barrier::{self, Barriers};
 use crate::buffering::{Detector, WithHistory, tag_before};
 use crate::error::Error;
-use crate::estimate::Descent;
 use crate::facts::Tracking;
 use crate::history::{Created, History, Next, Ready, Tag};
 use crate::memory;
@@ -19,11 +18,12 @@ use crate::mixed;
 use crate::reduce::Reduction;
 use crate::schedule::tag_of;
 use crate::search::{Frame, Policy, Trail, Upcoming};
-use crate::seed::Sown;
+use crate::seed::{Seeds, Sown};
 use crate::split::is_split;
 use crate::symmetry::{Symmetry, Twins};
+use crate::task::Task;
 use crate::visit::{Execution, Visit, Visitor};
-use porf_consistency::{Architecture, HappensBefore, MemoryModel, races};
+use porf_consistency::{Architecture, HappensBefore, MemoryModel, may_race, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
 use porf_interp::{FaultKind, Interpreter};
@@ -37,8 +37,6 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     map: Vec<Ev>,
     /// Blocked executions are shown even if they tell nothing.
     all_blocked: bool,
-    /// Follow one choice at random instead of all.
-    pub descent: Option<Descent>,
     /// Whether there are executions that this search does not build.
     pub detector: Detector<M>,
     /// What may be symmetric, if that is asked for. It is where the graph has needs beyond porf.
@@ -69,7 +67,6 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             model: options.model(),
             map: Vec::new(),
             all_blocked: options.all_blocked,
-            descent: None,
             detector: Detector::new(),
             symmetry: None,
             is_asymmetric: false,
@@ -286,9 +283,6 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
             let twins = Twins { graph: &self.trail.now, unordered: self.barriers.is_some() };
             twins.restrict(&mut self.trail.choices, start as usize);
         }
-        if let Some(descent) = &mut self.descent {
-            descent.choose(&mut self.trail.choices, start as usize);
-        }
     }
 
     fn begin(&mut self, visitor: &mut impl Visitor) -> ControlFlow<()> {
@@ -379,10 +373,23 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         self.reset_graph();
     }
 
+    /// Cuts seeds out of graphs once more. Whether that can be done with all.
+    pub fn sow_again(&mut self, sources: &[(u64, Task)]) -> Result<bool, Error> {
+        for (_, source) in sources {
+            self.forget();
+            self.load(source)?;
+            let Trail { now: graph, history, .. } = &self.trail;
+            self.detector.look(&WithHistory { graph, history }, graph.newest(), u64::MAX);
+        }
+        self.forget();
+        Ok(!self.detector.found)
+    }
+
     /// What is left for the search with dependency prefixes.
     pub fn sown(self) -> Sown<'p> {
         let Trail { history, roots, .. } = self.trail;
-        Sown { seeds: self.detector.seeds.list, history, roots }
+        let Seeds { list: seeds, sources, .. } = self.detector.seeds;
+        Sown { seeds, sources, history, roots }
     }
 
     /// Makes the graph the empty one.
@@ -531,7 +538,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
             }
         }
-        if M::Hb::RACES {
+        if M::Hb::RACES && may_race(graph, event) {
             for other in races::<M::Hb>(graph, event) {
                 visitor.visit(Visit::Race(&self.execution(false), other, event))?;
             }

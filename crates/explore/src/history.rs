@@ -34,12 +34,12 @@ pub(crate) enum Ready {
     /// Finished, blocked or at a fault.
     No = 0,
     Yes = 1,
-    /// Inside an instruction of several events: the next one comes first.
-    Mid = 2,
     /// If the thread that it waits for has finished.
-    Join = 3,
+    Join = 2,
     /// If as many threads have come to a barrier as it waits for.
-    Barrier = 4,
+    Barrier = 3,
+    /// Inside an instruction of several events: the next one comes first.
+    Mid = 4,
     /// The next event is a read that may have to wait for a value: others go first.
     Await = 5,
 }
@@ -122,6 +122,19 @@ impl Created {
         list.into_iter().map(|(_, thread, index)| (thread, index)).collect()
     }
 
+    /// Takes over the rest of a list, if it begins as this one. Whether it does.
+    pub fn grow_to(&self, first: usize, list: &[(u16, u32)]) -> bool {
+        let known = self.list();
+        if !list.starts_with(&known) {
+            return false;
+        }
+        let mut created = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (at, &(thread, index)) in list.iter().enumerate().skip(known.len()) {
+            created.insert((ThreadId(thread), index), ThreadId((first + at) as u16));
+        }
+        true
+    }
+
     pub fn from_list(first: usize, list: &[(u16, u32)]) -> Created {
         let number = |at: usize| ThreadId((first + at) as u16);
         let entries =
@@ -181,11 +194,17 @@ impl Tag {
         match self.0 & 7 {
             0 => Ready::No,
             1 => Ready::Yes,
-            2 => Ready::Mid,
-            3 => Ready::Join,
-            4 => Ready::Barrier,
+            2 => Ready::Join,
+            3 => Ready::Barrier,
+            4 => Ready::Mid,
             _ => Ready::Await,
         }
+    }
+
+    /// Whether one of several threads, whose tags were joined by "or", may be [`Ready::Mid`] or [`Ready::Await`].
+    #[inline]
+    pub fn may_be_special(all: u32) -> bool {
+        all & Ready::Mid as u32 & Ready::Await as u32 != 0
     }
 }
 

@@ -19,9 +19,11 @@ mod mixed;
 mod parallel;
 mod prefix;
 mod reduce;
+mod rest;
 mod schedule;
 mod search;
 mod seed;
+mod serve;
 mod split;
 mod stuck;
 mod symmetry;
@@ -30,10 +32,13 @@ mod visit;
 mod weave;
 
 pub use error::Error;
+pub use estimate::Estimate;
 use porf_model::CheckedBy;
 pub use porf_model::{Equivalence, Model};
 pub use reduce::{Reduced, Reduction, Reductions};
+pub use rest::Rest;
 pub use schedule::Schedule;
+pub use serve::{Parts, Served, begin, serve};
 pub use stuck::{Stuck, Waiting};
 pub use task::Task;
 pub use visit::{Execution, Statistics, Visit, Visitor};
@@ -43,10 +48,9 @@ use history::Created;
 use porf_cat::CatModel;
 use porf_consistency::{Architecture, Armv8, Cat, Checker, Imm, MemoryModel, Riscv, Whole};
 use porf_interp::Interpreter;
-use porf_ir::{Program, Split};
+use porf_ir::Program;
 use search::Policy;
 use seed::Sown;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -77,32 +81,6 @@ impl Options {
             model.set_budget(branches);
         }
         model
-    }
-}
-
-/// Where a search was broken off: all that is left to do, as plain data.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rest {
-    /// Parts of the main search.
-    pub tasks: Vec<Task>,
-    /// Which event created which thread: the numbers are part of what threads have seen.
-    created: Vec<(u16, u32)>,
-    /// Executions with cycles in po | rf are to be searched for when there are no tasks any more; hashes of those
-    /// that were already shown.
-    #[serde(default)]
-    cycles: Option<Vec<u64>>,
-    /// How accesses of the program are cut in this search.
-    #[serde(default)]
-    cuts: Vec<Vec<Split>>,
-    /// The names of reductions that are not made in this search.
-    #[serde(default)]
-    without: Vec<String>,
-}
-
-impl Rest {
-    /// Whether nothing is left.
-    pub fn is_empty(&self) -> bool {
-        self.tasks.is_empty() && self.cycles.is_none()
     }
 }
 
@@ -331,15 +309,23 @@ fn explore_all_together(
             if is_new || !rest.tasks.is_empty() {
                 let tasks = std::mem::take(&mut rest.tasks);
                 let outcome = parallel::run::<M, V>(program, options, tasks, &start.created, visitors)?;
-                // Where executions with cycles begin is not part of what is left.
-                start.sown = outcome.sown.filter(|_| rest.cycles.is_none());
-                let cycles = rest.cycles.or(outcome.buffering.then(Vec::new));
-                statistics = outcome.statistics;
-                rest =
-                    Rest { tasks: outcome.tasks, created: start.created.list(), cycles, ..Rest::default() };
+                let is_first = rest.cycles.is_none();
+                let found = Rest {
+                    created: start.created.list(),
+                    cycles: outcome.buffering.then(Vec::new),
+                    sources: outcome.sources(),
+                    ..Rest::default()
+                };
+                rest.take_back(&found);
+                (statistics, rest.tasks) = (outcome.statistics, outcome.tasks);
                 if outcome.broken {
                     return Ok((statistics, rest));
                 }
+                start.sown = outcome.sown.filter(|_| is_first);
+            }
+            if let (None, Some(sources)) = (&start.sown, &rest.sources) {
+                let mut engine = engine::Engine::<M>::new(program, options, start.created.clone())?;
+                start.sown = engine.sow_again(sources)?.then(|| vec![engine.sown()]);
             }
             finish(program, model, options, start, visitors, &mut statistics, &mut rest)?;
             Ok((statistics, rest))
@@ -347,11 +333,10 @@ fn explore_all_together(
     }
     let begun = cut_as_in(program, from.as_ref());
     let mut from = from;
-    let mut options = *options;
-    for name in from.iter().flat_map(|rest| &rest.without) {
-        let reduction = name.parse().map_err(Error::Unsupported)?;
-        options.reductions = options.reductions.without(reduction);
-    }
+    let options = match &from {
+        Some(rest) => options.without(&rest.without)?,
+        None => *options,
+    };
     mixed::anew(begun.as_ref().unwrap_or(program), &options, |program, options, anew| {
         let mut from = from.take();
         if anew {
@@ -399,6 +384,7 @@ fn finish<'p, V: Visitor>(
 ) -> Result<(), Error> {
     let Some(visitor) = visitors.first_mut().filter(|_| rest.tasks.is_empty()) else { return Ok(()) };
     let Some(shown) = rest.cycles.take() else { return Ok(()) };
+    let sources = rest.sources.take();
     let mut cyclic = buffering::Cyclic::new(visitor, shown.into_iter().collect());
     cyclic.all = needs_weaving(model, Equivalence::Mo);
     let created = start.created.clone();
@@ -408,6 +394,7 @@ fn finish<'p, V: Visitor>(
     statistics.whole = second.whole;
     if ended.is_break() {
         rest.cycles = Some(cyclic.shown.into_iter().collect());
+        rest.sources = sources;
         rest.created = created.list();
     }
     Ok(())
@@ -447,27 +434,27 @@ fn show_again(
     dispatch(cut.as_ref().unwrap_or(program), model, equivalence, options, Again(task, rest, visitor))
 }
 
-/// About how many executions there are, complete or blocked, with the standard error of that number.
+/// About how many executions there are; to find out takes about so many events.
 pub fn estimate(
     program: &Program,
     model: Model,
     equivalence: Equivalence,
     options: &Options,
-    samples: u32,
-) -> Result<(f64, f64), Error> {
-    struct Estimate(u32);
-    impl Search for Estimate {
-        type Output = (f64, f64);
+    budget: u64,
+) -> Result<Estimate, Error> {
+    struct Sample(u64);
+    impl Search for Sample {
+        type Output = Estimate;
         fn run<M: MemoryModel + Default>(
             self,
             program: &Program,
             options: &Options,
-        ) -> Result<Self::Output, Error> {
+        ) -> Result<Estimate, Error> {
             let created = Created::default();
             estimate::estimate(&mut engine::Engine::<M>::new(program, options, created)?, self.0)
         }
     }
     mixed::anew(program, options, |program, options, _| {
-        dispatch(program, model, equivalence, options, Estimate(samples))
+        dispatch(program, model, equivalence, options, Sample(budget))
     })
 }

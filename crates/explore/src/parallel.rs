@@ -8,6 +8,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::Created;
+use crate::rest::merged;
 use crate::search::Policy;
 use crate::seed::Sown;
 use crate::task::Task;
@@ -42,6 +43,14 @@ pub(crate) struct Outcome<'p> {
     pub buffering: bool,
     /// Where these begin; `None` if that is not known of all.
     pub sown: Option<Vec<Sown<'p>>>,
+}
+
+impl Outcome<'_> {
+    /// Where executions with cycles begin, as plain data.
+    pub fn sources(&self) -> Option<Vec<(u64, Task)>> {
+        let of_all = self.sown.as_ref()?.iter().flat_map(|sown| sown.sources.iter().cloned());
+        merged(Vec::new(), of_all.collect())
+    }
 }
 
 struct Queue {

@@ -7,10 +7,11 @@ use crate::barrier::completes;
 use crate::history::{History, Ready, Tag};
 use porf_event::ThreadId;
 use porf_graph::{CanonicalKey, ExecutionGraph};
+use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Which thread goes next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Schedule {
     /// The first thread that can move.
     #[default]
@@ -24,9 +25,28 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// The next thread to move, or `None` if none can.
+    /// The next thread to move, or `None` if none can. It is asked for every event: the usual cases come first.
     #[inline]
     pub(crate) fn next(
+        self,
+        graph: &ExecutionGraph,
+        history: &History<'_>,
+        sees_co: bool,
+    ) -> Option<ThreadId> {
+        let newest = graph.event(graph.newest()).id.thread;
+        if newest != ThreadId::INIT && tag_of(graph, newest.as_usize()).ready() == Ready::Mid {
+            return Some(newest);
+        }
+        // Where no bit says that one may be inside an instruction or wait, the first that can move is the answer.
+        let all = graph.now().iter().fold(0, |all, &tag| all | tag);
+        if self == Schedule::LeftToRight && !Tag::may_be_special(all) {
+            return leftmost(graph, history);
+        }
+        self.choose(graph, history, sees_co)
+    }
+
+    /// The next thread to move, whatever the graph; also for one whose threads have holes.
+    pub(crate) fn choose(
         self,
         graph: &ExecutionGraph,
         history: &History<'_>,
@@ -98,11 +118,22 @@ impl Schedule {
     }
 }
 
-/// The state of a thread: that of its last event.
+/// The first thread that can move, where no instruction is half done and no read may have to wait.
+#[inline]
+fn leftmost(graph: &ExecutionGraph, history: &History<'_>) -> Option<ThreadId> {
+    let can_move = |(at, &tag): (usize, &u32)| match Tag(tag).ready() {
+        Ready::Yes => true,
+        Ready::Join => join_is_ready(graph, history, Tag(tag)),
+        Ready::Barrier => completes(graph, history, at).is_some(),
+        Ready::No | Ready::Mid | Ready::Await => false,
+    };
+    graph.now().iter().enumerate().position(can_move).map(|at| ThreadId(at as u16))
+}
+
+/// The state of a thread: that of its last event; one that cannot move if it does not run.
 #[inline]
 pub(crate) fn tag_of(graph: &ExecutionGraph, thread: usize) -> Tag {
-    let thread = &graph.threads()[thread];
-    if thread.is_started() { Tag(thread.now()) } else { Tag(0) }
+    Tag(graph.now()[thread])
 }
 
 pub(crate) fn join_is_ready(graph: &ExecutionGraph, history: &History<'_>, tag: Tag) -> bool {

@@ -8,10 +8,12 @@
 use crate::buffering::{WithHistory, tag_before};
 use crate::history::{History, Tag};
 use crate::prefix::Prefix;
+use crate::task::Task;
 use porf_event::{Label, ThreadId};
 use porf_graph::{Ev, ExecutionGraph, Linked, Links, Partial};
 use smallvec::SmallVec;
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 pub(crate) struct Seed {
     /// The read has no source and the write has no place.
@@ -23,6 +25,8 @@ pub(crate) struct Seed {
 /// The seeds that a search came across, with its thread histories, and the beginnings of its threads.
 pub(crate) struct Sown<'p> {
     pub seeds: Vec<Seed>,
+    /// The graphs that they were cut out of.
+    pub sources: Vec<(u64, Task)>,
     pub history: History<'p>,
     pub roots: Vec<Tag>,
 }
@@ -31,6 +35,8 @@ pub(crate) struct Sown<'p> {
 #[derive(Default)]
 pub(crate) struct Seeds {
     pub list: Vec<Seed>,
+    /// For each, a hash that tells it from others, and the graph that it was cut out of: the write is the newest event.
+    pub sources: Vec<(u64, Task)>,
     seen: HashSet<(Vec<Described>, Name)>,
 }
 
@@ -43,7 +49,11 @@ impl Seeds {
         let (mut partial, mut map) = (Partial::default(), Vec::new());
         whole.restrict_into(keep, read, &mut partial, &mut map);
         let (write, read) = (map[write.as_usize()], map[read.as_usize()]);
-        if self.seen.insert((describe(&partial), name(&partial, read))) {
+        let key = (describe(&partial), name(&partial, read));
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        if self.seen.insert(key) {
+            self.sources.push((hasher.finish(), Task::of(live.graph)));
             self.list.push(Seed { partial, write, read });
         }
     }

@@ -33,26 +33,30 @@ impl Execution<'_, '_> {
     }
 
     /// The writes that waiting threads would read again and again, if the execution ends because of such
-    /// threads: they wait for ever if each of these can be the last one of its location.
+    /// threads: they wait for ever if each of these can be the last one of its location. Where co is known, a
+    /// write that is not the last one is enough to know that they do not.
     pub(crate) fn awaited(&self) -> Option<Vec<(Loc, Ev)>> {
         let mut awaited = Vec::new();
-        for (thread, _, last) in self.waiting()?.threads {
+        let mut any = false;
+        for at in 0..self.graph.threads().len() {
+            let Some((waiting, last)) = self.waits(at)? else { continue };
+            any |= waiting != Waiting::Join;
             let Some(last) = last else { continue };
-            let tag = tag_of(self.graph, thread.as_usize());
+            let tag = tag_of(self.graph, at);
             // Nobody is left who could come to the barrier.
             if tag.ready() == Ready::Barrier {
                 continue;
             }
             let Some(since) = self.history.waits_since(tag) else {
-                awaited.push(self.read_again(last));
+                awaited.push(self.read_again(last)?);
                 continue;
             };
-            for &event in &self.graph.thread(thread).events()[since as usize..] {
+            for &event in &self.graph.threads()[at].events()[since as usize..] {
                 match self.graph.event(event).label {
                     // It gave the lock back: another one may have it, or nobody.
                     Label::Read { rmw: RmwKind::Lock(LockKind::Acquire), .. }
                         if self.graph.write_of(event).is_some() => {}
-                    Label::Read { .. } => awaited.push(self.read_again(event)),
+                    Label::Read { .. } => awaited.push(self.read_again(event)?),
                     // Next time it may go another way.
                     Label::Choice { .. } => return None,
                     Label::Init
@@ -67,14 +71,16 @@ impl Execution<'_, '_> {
                 }
             }
         }
-        Some(awaited)
+        // Somebody must wait for something other than a thread.
+        any.then_some(awaited)
     }
 
-    /// The write that a read of a waiting thread would read next time, if nothing else came.
+    /// The write that a read of a waiting thread would read next time, if nothing else came; `None` if it is known
+    /// not to be the last one.
     ///
     /// A read-modify-write of an iteration without effect writes what was there. So do those of other waiting
     /// threads, which may come after it: all of them see the same value.
-    fn read_again(&self, read: Ev) -> (Loc, Ev) {
+    fn read_again(&self, read: Ev) -> Option<(Loc, Ev)> {
         let graph = self.graph;
         let event = graph.event(read);
         let value = event.label.value();
@@ -85,39 +91,40 @@ impl Execution<'_, '_> {
             last = write;
             next = graph.readers(write, event.loc).find_map(|read| graph.write_of(read)).filter(keeps);
         }
-        (event.loc, last)
+        (!self.sees_co || graph.co_max(event.loc) == last).then_some((event.loc, last))
     }
 
     fn waiting(&self) -> Option<Stuck> {
         let mut threads = Vec::new();
         for at in 0..self.graph.threads().len() {
-            let thread = ThreadId(at as u16);
-            if !self.graph.threads()[at].creator.is_some() {
-                continue;
-            }
-            match &self.history.node(tag_of(self.graph, at)).next {
-                // The process is over: whoever still waits need not.
-                Next::Finished if self.state(thread).ends_process() => return None,
-                Next::Finished => {}
-                Next::Emit(_) if tag_of(self.graph, at).ready() == Ready::Barrier => {
-                    threads.push((thread, Waiting::Lock, Some(self.waits_at(thread)?)));
-                }
-                Next::Emit(Label::Join { .. }) => threads.push((thread, Waiting::Join, None)),
-                Next::Blocked(BlockReason::Lock) => {
-                    threads.push((thread, Waiting::Lock, Some(self.waits_at(thread)?)));
-                }
-                Next::Blocked(BlockReason::Spin) => {
-                    let kind = match self.history.waits_since(tag_of(self.graph, at)) {
-                        Some(_) => Waiting::Loop,
-                        None => Waiting::Lock,
-                    };
-                    threads.push((thread, kind, Some(self.waits_at(thread)?)));
-                }
-                _ => return None,
+            if let Some((waiting, last)) = self.waits(at)? {
+                threads.push((ThreadId(at as u16), waiting, last));
             }
         }
         // Somebody must wait for something other than a thread.
         threads.iter().any(|(_, waiting, _)| *waiting != Waiting::Join).then_some(Stuck { threads })
+    }
+
+    /// What a thread waits for, and its last read; `Some(None)` if it has ended. `None` if the execution is not
+    /// one of those that end because threads wait.
+    #[expect(clippy::option_option, reason = "read with `?` by who goes through all threads")]
+    fn waits(&self, at: usize) -> Option<Option<(Waiting, Option<Ev>)>> {
+        let tag = tag_of(self.graph, at);
+        if !self.graph.threads()[at].is_started() {
+            return Some(None);
+        }
+        let waiting = match &self.history.node(tag).next {
+            // The process is over: whoever still waits need not.
+            Next::Finished if self.state(ThreadId(at as u16)).ends_process() => return None,
+            Next::Finished => return Some(None),
+            Next::Emit(_) if tag.ready() == Ready::Barrier => Waiting::Lock,
+            Next::Emit(Label::Join { .. }) => return Some(Some((Waiting::Join, None))),
+            Next::Blocked(BlockReason::Lock) => Waiting::Lock,
+            Next::Blocked(BlockReason::Spin) if self.history.waits_since(tag).is_some() => Waiting::Loop,
+            Next::Blocked(BlockReason::Spin) => Waiting::Lock,
+            _ => return None,
+        };
+        Some(Some((waiting, Some(self.waits_at(ThreadId(at as u16))?))))
     }
 
     /// The last read of a thread.

@@ -16,7 +16,9 @@ use porf_graph::{Ev, ExecutionGraph};
 use serde::{Deserialize, Serialize};
 
 /// A graph and the untried choices of its newest event; without choices, the graph is to be extended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// The default is the whole search: the empty graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     events: Vec<TaskEvent>,
     choices: Vec<TaskChoice>,
@@ -24,8 +26,9 @@ pub struct Task {
     revisited: Option<u32>,
 }
 
-/// Positions are those in insertion order; 0 is the initial write.
+/// Positions are those in insertion order; 0 is the initial write. In files a row of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Row", into = "Row")]
 struct TaskEvent {
     thread: u16,
     /// What the thread was told.
@@ -33,6 +36,20 @@ struct TaskEvent {
     rf: Option<u32>,
     revisited: Option<u32>,
     co: Option<u32>,
+}
+
+type Row = (u16, Value, Option<u32>, Option<u32>, Option<u32>);
+
+impl From<Row> for TaskEvent {
+    fn from((thread, answer, rf, revisited, co): Row) -> TaskEvent {
+        TaskEvent { thread, answer, rf, revisited, co }
+    }
+}
+
+impl From<TaskEvent> for Row {
+    fn from(event: TaskEvent) -> Row {
+        (event.thread, event.answer, event.rf, event.revisited, event.co)
+    }
 }
 
 /// A [`Choice`], with events by position.
@@ -67,6 +84,39 @@ impl From<TaskChoice> for Choice {
 }
 
 impl Task {
+    /// How many events its graph has.
+    pub(crate) fn size(&self) -> usize {
+        self.events.len()
+    }
+
+    /// How many untried choices it has.
+    pub(crate) fn choices(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// The part that takes one of its choices.
+    pub(crate) fn only(&self, choice: usize) -> Task {
+        Task { choices: vec![self.choices[choice]], ..self.clone() }
+    }
+
+    /// About how many events its graph has once its first choice is made: a revisit throws away what is newer than
+    /// the read.
+    pub(crate) fn size_after(&self) -> usize {
+        match self.choices.first() {
+            Some(TaskChoice::Revisit(read)) => *read as usize,
+            _ => self.size(),
+        }
+    }
+
+    /// Gives away half of its untried choices, if it has several.
+    pub fn halve(&mut self) -> Option<Task> {
+        if self.choices.len() < 2 {
+            return None;
+        }
+        let choices = self.choices.split_off(self.choices.len() / 2);
+        Some(Task { choices, ..self.clone() })
+    }
+
     /// A graph that is to be extended.
     pub(crate) fn of(graph: &ExecutionGraph) -> Task {
         Task::with_choices(graph, graph.newest(), Ev::NONE, &[])

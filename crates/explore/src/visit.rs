@@ -9,6 +9,7 @@ use porf_event::{BlockReason, ThreadId, Value};
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Loc};
 use porf_interp::{Fault, ThreadState};
 use porf_ir::Program;
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 /// Something that happened during the search.
@@ -84,7 +85,7 @@ pub struct Execution<'v, 'p> {
 }
 
 /// How much was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statistics {
     /// Complete executions.
     pub executions: u64,
@@ -113,6 +114,18 @@ impl Statistics {
         self.buffering |= other.buffering;
         self.whole |= other.whole;
         self.reduced.add(&other.reduced);
+    }
+
+    /// What was done since.
+    pub(crate) fn since(&self, before: &Statistics) -> Statistics {
+        Statistics {
+            executions: self.executions - before.executions,
+            blocked: self.blocked - before.blocked,
+            events: self.events - before.events,
+            revisits: self.revisits - before.revisits,
+            reduced: self.reduced.since(&before.reduced),
+            ..*self
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use support::generate::{Barrier, Modes, barrier_program};
+use support::{budget, permutations};
 
 const MODELS: [Model; 7] =
     [Model::Sc, Model::Tso, Model::Pso, Model::Ra, Model::Sra, Model::Rc11, Model::C20];
@@ -32,29 +33,6 @@ struct Seen {
     stuck: Forms,
     racy: bool,
     statistics: Statistics,
-}
-
-fn budget(default: u64) -> u64 {
-    match std::env::var("PORF_FUZZ") {
-        Ok(count) => count.parse().unwrap(),
-        Err(_) if std::env::var_os("PORF_FULL").is_some() => default * 50,
-        Err(_) => default,
-    }
-}
-
-/// All permutations of threads that run the same function.
-fn permutations(program: &Program) -> Vec<Vec<u16>> {
-    let mut all: Vec<Vec<u16>> = vec![Vec::new()];
-    for thread in &program.threads {
-        let free = |begun: &Vec<u16>| -> Vec<Vec<u16>> {
-            let others = (0..program.threads.len() as u16)
-                .filter(|other| !begun.contains(other))
-                .filter(|&other| program.threads[other as usize].function == thread.function);
-            others.map(|other| begun.iter().copied().chain([other]).collect()).collect()
-        };
-        all = all.iter().flat_map(free).collect();
-    }
-    all
 }
 
 /// What an execution is if nobody sees who came when to the barrier: of the accesses to its counter only the

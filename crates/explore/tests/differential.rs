@@ -8,19 +8,11 @@ use porf_ir::Program;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use support::brute::{candidates, executions};
+use support::budget;
 use support::generate::{Modes, program, waiting_program};
 
 const SCHEDULES: [Schedule; 5] =
     [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest, Schedule::Hash(1), Schedule::Hash(2)];
-
-/// How many programs: 2,000 in all by default, `PORF_FUZZ` of each kind if set.
-fn budget(default: u64) -> u64 {
-    match std::env::var("PORF_FUZZ") {
-        Ok(count) => count.parse().unwrap(),
-        Err(_) if std::env::var_os("PORF_FULL").is_some() => default * 50,
-        Err(_) => default,
-    }
-}
 
 fn seed() -> u64 {
     std::env::var("PORF_SEED").map_or(1, |seed| seed.parse().unwrap())
@@ -100,6 +92,14 @@ fn c20() {
 #[test]
 fn up_to_rf() {
     fuzz(4, budget(300), 6, Modes::Weak, &[(Model::Ra, Equivalence::Rf), (Model::Rc11, Equivalence::Rf)]);
+}
+
+#[test]
+fn strong_models_up_to_rf() {
+    use Model::*;
+    let models = [Sc, Tso, Pso, Sra].map(|model| (model, Equivalence::Rf));
+    fuzz(16, budget(300), 6, Modes::Relaxed, &models);
+    fuzz(17, budget(200), 7, Modes::All, &models);
 }
 
 #[test]

@@ -168,6 +168,7 @@ fn waiting_for_ever_is_found_and_nothing_else() {
         for (model, equivalence) in [
             (Model::Sc, Equivalence::Mo),
             (Model::Rc11, Equivalence::Mo),
+            (Model::Sc, Equivalence::Rf),
             (Model::Rc11, Equivalence::Rf),
             (Model::Wrc11, Equivalence::Rf),
         ] {

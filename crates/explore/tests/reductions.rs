@@ -13,12 +13,13 @@ use porf_ir::{Program, Reg};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 use std::ops::ControlFlow;
+use support::budget;
 use support::generate::Random;
 
 /// More visits than this are too many for a small test.
 const MOST: usize = 2_000;
 
-const EVERYWHERE: [(Model, Equivalence); 10] = [
+const EVERYWHERE: [(Model, Equivalence); 12] = [
     (Model::Sc, Equivalence::Mo),
     (Model::Tso, Equivalence::Mo),
     (Model::Pso, Equivalence::Mo),
@@ -26,6 +27,8 @@ const EVERYWHERE: [(Model, Equivalence); 10] = [
     (Model::Sra, Equivalence::Mo),
     (Model::Rc11, Equivalence::Mo),
     (Model::C20, Equivalence::Mo),
+    (Model::Sc, Equivalence::Rf),
+    (Model::Tso, Equivalence::Rf),
     (Model::Ra, Equivalence::Rf),
     (Model::Rc11, Equivalence::Rf),
     (Model::Wrc11, Equivalence::Rf),
@@ -94,7 +97,11 @@ fn show(
                 let access = execution.graph.event(event).label.access();
                 shown.wrong.insert(format!("race {:?}", access.map(|access| access.location)));
             }
-            _ => {}
+            Visit::Anew => {
+                shown = Shown::default();
+                visits = 0;
+            }
+            Visit::Memory(..) | Visit::Working(_) => {}
         }
         visits += if matches!(visit, Visit::Working(_)) { 700 } else { 1 };
         if visits > MOST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -176,6 +183,31 @@ fn polling(random: &mut Random, name: &str) -> String {
     format!("fn {name}() {{ r = 0; d = 0; {body} return r }}\n")
 }
 
+/// Functions that take two locks, by trying the second one, and give both back.
+fn backing_off(random: &mut Random, name: &str) -> String {
+    let (l, m) = random.pick(&[("l", "m"), ("m", "l")]);
+    let x = random.pick(&["x", "y"]);
+    let inside = match random.below(4) {
+        0 => format!("{x}.na = {x}.na + 1;"),
+        1 => format!("r = {x}.na;"),
+        2 => format!("r = {x}.rlx;"),
+        _ => format!("{x}.rlx = 1;"),
+    };
+    let body = match random.below(6) {
+        0..3 => format!(
+            "while t == 0 {{ lock {l}; t = trylock {m}; if t == 0 {{ unlock {l} }} }} {inside} unlock {m}; unlock {l}"
+        ),
+        // It looks at something else before it starts again.
+        3 => format!(
+            "while t == 0 {{ lock {l}; t = trylock {m}; if t == 0 {{ d = y.rlx; unlock {l} }} }} {inside} unlock {m}; unlock {l}"
+        ),
+        // These see that the lock was taken.
+        4 => format!("t = trylock {l}; if t != 0 {{ {inside} unlock {l} }} else {{ r = 7 }}"),
+        _ => format!("t = trylock {l}; while t == 0 {{ t = trylock {l} }} {inside} unlock {l}"),
+    };
+    format!("fn {name}() {{ r = 0; d = 0; t = 0; {body} return r }}\n")
+}
+
 fn straight(random: &mut Random) -> String {
     let x = random.pick(&["x", "y"]);
     match random.below(8) {
@@ -190,20 +222,22 @@ fn straight(random: &mut Random) -> String {
     }
 }
 
-/// 2 or 3 threads, of which some loop, or look under locks.
+/// 2 or 3 threads, of which some loop, or look under locks, or try them.
 fn text(seed: u64, polls: bool) -> String {
     let mut random = Random::new(seed);
     let mut text = format!("program random{seed}\nglobal x, y, l, m\n");
     let threads = random.pick(&[2, 2, 3]);
+    let tries = polls && random.below(2) == 0;
     let mut code = String::new();
     for thread in 0..threads {
         write!(code, "thread P{thread} {{ a = 0; b = 0; ").unwrap();
         for step in 0..1 + random.below(2) {
             if random.below(5) < 3 || (thread == 0 && step == 0) {
                 let name = format!("f{thread}{step}");
-                text.push_str(&match polls && random.below(2) == 0 {
-                    true => polling(&mut random, &name),
-                    false => looping(&mut random, &name),
+                text.push_str(&match (tries, polls && random.below(2) == 0) {
+                    (true, _) => backing_off(&mut random, &name),
+                    (false, true) => polling(&mut random, &name),
+                    (false, false) => looping(&mut random, &name),
                 });
                 write!(code, "b = {name}(); ").unwrap();
             } else if polls && random.below(2) == 0 {
@@ -218,14 +252,6 @@ fn text(seed: u64, polls: bool) -> String {
         code.push_str("thread P2 = P0()\n");
     }
     text + &code
-}
-
-fn budget(default: u64) -> u64 {
-    match std::env::var("PORF_FUZZ") {
-        Ok(count) => count.parse().unwrap(),
-        Err(_) if std::env::var_os("PORF_FULL").is_some() => default * 50,
-        Err(_) => default,
-    }
 }
 
 /// Compares what is shown with and without `reductions`; every so many programs look under locks.
@@ -285,4 +311,21 @@ fn net_effect() {
 #[test]
 fn all_together() {
     compare(2, budget(650), 5, Reductions::ALL);
+}
+
+/// P1 finds l taken only while P0 has it for a moment, in an attempt that fails because P1 has m.
+#[test]
+fn a_lock_that_is_seen_for_a_moment() {
+    let text = "program moment
+global l, m
+thread P0 { t = 0; while t == 0 { lock l; t = trylock m; if t == 0 { unlock l } } unlock m; unlock l }
+thread P1 { lock m; a = trylock l; if a == 0 { lock l } unlock l; unlock m }
+";
+    let program = porf_ir::parse(text).unwrap();
+    for where_ in EVERYWHERE {
+        let states = |reductions| show(&program, where_, Schedule::default(), 3, reductions).unwrap().states;
+        let all = states(Reductions::NONE);
+        assert!(all.len() >= 2, "{where_:?}: P1 may find l free or taken");
+        assert_eq!(states(Reductions::only(Reduction::NetEffect)), all, "{where_:?}");
+    }
 }

@@ -14,6 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use support::generate::{Modes, symmetric_program};
+use support::{budget, permutations};
 
 const SCHEDULES: [Schedule; 4] =
     [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest, Schedule::Hash(1)];
@@ -35,32 +36,6 @@ struct Seen {
     /// Where races were seen, by function and instruction.
     races: BTreeSet<String>,
     statistics: Statistics,
-}
-
-fn budget(default: u64) -> u64 {
-    match std::env::var("PORF_FUZZ") {
-        Ok(count) => count.parse().unwrap(),
-        Err(_) if std::env::var_os("PORF_FULL").is_some() => default * 50,
-        Err(_) => default,
-    }
-}
-
-/// All permutations of threads that run the same function.
-fn permutations(program: &Program) -> Vec<Vec<u16>> {
-    let mut all: Vec<Vec<u16>> = vec![Vec::new()];
-    let threads = &program.threads;
-    for thread in threads {
-        all = all
-            .into_iter()
-            .flat_map(|begun| {
-                let free = (0..threads.len() as u16)
-                    .filter(|other| !begun.contains(other))
-                    .filter(|&other| threads[other as usize].function == thread.function);
-                free.map(|other| begun.iter().copied().chain([other]).collect()).collect::<Vec<_>>()
-            })
-            .collect();
-    }
-    all
 }
 
 /// The least hash of all that an execution becomes when threads are exchanged.

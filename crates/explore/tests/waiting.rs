@@ -22,12 +22,14 @@ fn count_in(program: &Program, model: Model, equivalence: Equivalence) -> (u64, 
     (statistics.executions, statistics.blocked, stuck)
 }
 
-const EVERYWHERE: [(Model, Equivalence); 8] = [
+const EVERYWHERE: [(Model, Equivalence); 10] = [
     (Model::Sc, Equivalence::Mo),
     (Model::Tso, Equivalence::Mo),
     (Model::Ra, Equivalence::Mo),
     (Model::Sra, Equivalence::Mo),
     (Model::Rc11, Equivalence::Mo),
+    (Model::Sc, Equivalence::Rf),
+    (Model::Tso, Equivalence::Rf),
     (Model::Ra, Equivalence::Rf),
     (Model::Rc11, Equivalence::Rf),
     (Model::Wrc11, Equivalence::Rf),

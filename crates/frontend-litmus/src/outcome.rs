@@ -69,7 +69,13 @@ impl<'t> Collector<'t> {
 
     /// The answer.
     pub fn finish(self) -> Outcome {
-        let Collector { test, observables, states, positive, negative } = self;
+        Outcome::of(self.test, self.states, self.positive, self.negative)
+    }
+}
+
+impl Outcome {
+    /// What final states, and numbers of executions for and against the proposition, say of a test.
+    pub fn of(test: &LitmusTest, states: BTreeMap<Vec<Value>, u64>, positive: u64, negative: u64) -> Outcome {
         let observation = match (positive, negative) {
             (0, _) => Observation::Never,
             (_, 0) => Observation::Always,
@@ -80,7 +86,7 @@ impl<'t> Collector<'t> {
             Quantifier::NotExists => positive == 0,
             Quantifier::Forall => negative == 0,
         };
-        Outcome { observables, states, positive, negative, observation, ok }
+        Outcome { observables: test.observables(), states, positive, negative, observation, ok }
     }
 }
 

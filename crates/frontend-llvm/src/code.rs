@@ -77,7 +77,8 @@ impl Code {
 
     /// The program that begins with a function.
     pub fn program(&self, entry: &str) -> Result<Program, Error> {
-        let program = translate::program(&self.module, &self.name, entry, &self.options)?;
+        let mut program = translate::program(&self.module, &self.name, entry, &self.options)?;
+        program.settle_inputs(self.options.inputs.as_ref());
         porf_ir::validate(&program)
             .map_err(|malformed| Error::Unsupported(Diagnostic::about(&self.name, malformed.0)))?;
         Ok(program)

@@ -21,19 +21,23 @@ const FLAGS: &[&str] = &[
     "-",
 ];
 
+/// The standard of C++ programs that name none: the one that current compilers take.
+const CPP_STANDARD: &str = "-std=gnu++17";
+
 /// The first compiler of this list that runs: `clang`, then the newest `clang-N`.
 pub fn find_clang() -> Option<String> {
     let versions = (14..=30).rev().map(|version| format!("clang-{version}"));
     std::iter::once("clang".to_string()).chain(versions).find(|name| runs(name))
 }
 
-/// A directory with our headers (`genmc.h`, `lkmm.h`, `porf.h`) and the parts of the library, for the compiler
+/// A directory with our headers (`genmc.h`, `lkmm.h`, `mutex`, `porf.h`) and the parts of the library, for the compiler
 /// to find.
 pub fn include_directory() -> Result<PathBuf, Error> {
     let headers = [
         ("porf.h", include_str!("../include/porf.h")),
         ("genmc.h", include_str!("../include/genmc.h")),
         ("lkmm.h", include_str!("../include/lkmm.h")),
+        ("mutex", include_str!("../include/mutex")),
     ];
     let parts = crate::runtime::PARTS.iter().map(|part| (part.name, part.text));
     let files: Vec<(&str, &[u8])> =
@@ -76,7 +80,7 @@ pub(crate) fn run(
     command.arg("-x").arg(if cpp { "c++" } else { "c" });
     if cpp {
         // libstdc++ then keeps from reading two counters of a shared_ptr as one word.
-        command.arg("-D_GLIBCXX_TSAN=1");
+        command.args(["-D_GLIBCXX_TSAN=1", CPP_STANDARD]);
     }
     if options.overflow {
         command.args(["-fsanitize=signed-integer-overflow", "-fsanitize-trap=signed-integer-overflow"]);

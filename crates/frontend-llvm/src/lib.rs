@@ -53,6 +53,8 @@ pub struct Options {
     pub is_rust: bool,
     /// What volatile accesses are.
     pub volatile: Volatile,
+    /// The values of input that are tried; those that the program tells apart if not given.
+    pub inputs: Option<porf_ir::Domain>,
     /// Rust's std as it is compiled, with none of its parts replaced by ones with fewer events.
     pub real_std: bool,
 }
@@ -142,6 +144,7 @@ impl Default for Options {
             overflow: false,
             is_rust: false,
             volatile: Volatile::default(),
+            inputs: None,
             real_std: false,
         }
     }

@@ -46,8 +46,6 @@ pub struct Thread {
     pub tag: u32,
     /// For the owner of the graph: an earlier thread that is interchangeable with it.
     pub twin: Option<ThreadId>,
-    /// The tag of its newest event, or `tag` if there is none.
-    pub(crate) now: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -66,6 +64,8 @@ pub(crate) struct LocationState {
 pub struct ExecutionGraph {
     pub(crate) events: Vec<Event>,
     pub(crate) threads: Vec<Thread>,
+    /// See [`now`](Self::now). Beside the threads, because all of it is read for each new event.
+    pub(crate) now: Vec<u32>,
     pub(crate) locations: Vec<LocationState>,
     /// Clocks of all events, `kinds * stride` numbers for each.
     pub(crate) clocks: Vec<u32>,
@@ -102,20 +102,33 @@ impl Loc {
     }
 }
 
+impl Event {
+    /// Without links and tag.
+    #[inline]
+    pub(crate) fn new(id: EventId, label: Label, loc: Loc) -> Event {
+        Event {
+            id,
+            label,
+            loc,
+            rf: Ev::NONE,
+            pair: Ev::NONE,
+            revisited: Ev::NONE,
+            co: ExecutionGraph::UNPLACED,
+            tag: 0,
+            first_reader: Ev::NONE,
+            next_reader: Ev::NONE,
+        }
+    }
+}
+
 impl Thread {
     pub(crate) fn new(creator: Ev, tag: u32) -> Thread {
-        Thread { events: Vec::new(), creator, tag, twin: None, now: tag }
+        Thread { events: Vec::new(), creator, tag, twin: None }
     }
 
     /// Positions of its events, by index; [`Ev::NONE`] is a hole.
     pub fn events(&self) -> &[Ev] {
         &self.events
-    }
-
-    /// The tag of its newest event; that of the thread if there is none.
-    #[inline]
-    pub fn now(&self) -> u32 {
-        self.now
     }
 
     /// Whether it runs: from the start, or because the event that starts it is there.
@@ -142,23 +155,13 @@ impl ExecutionGraph {
             events: Vec::new(),
             threads: Vec::new(),
             locations: Vec::new(),
+            now: Vec::new(),
             clocks: Vec::new(),
             kinds,
             stride: 4,
             needed: Self::PORF,
         };
-        graph.events.push(Event {
-            id: EventId::INIT,
-            label: Label::Init,
-            loc: Loc::NONE,
-            rf: Ev::NONE,
-            pair: Ev::NONE,
-            revisited: Ev::NONE,
-            co: 0,
-            tag: 0,
-            first_reader: Ev::NONE,
-            next_reader: Ev::NONE,
-        });
+        graph.events.push(Event { co: 0, ..Event::new(EventId::INIT, Label::Init, Loc::NONE) });
         graph.clocks.resize(kinds * graph.stride, 0);
         graph
     }
@@ -185,10 +188,11 @@ impl ExecutionGraph {
         let at = thread.as_usize();
         while self.threads.len() <= at {
             self.threads.push(Thread::new(Ev::NONE, 0));
+            self.now.push(0);
         }
         self.threads[at].creator = creator;
         self.threads[at].tag = tag;
-        self.threads[at].now = tag;
+        self.now[at] = tag;
         self.threads[at].twin = None;
         if self.threads.len() > self.stride {
             self.widen();
@@ -225,23 +229,12 @@ impl ExecutionGraph {
             None => of.creator,
         };
         of.events.push(new);
-        of.now = tag;
+        self.now[thread.as_usize()] = tag;
         let pair = match label {
             Label::Write { rmw, .. } if rmw.is_pair() => self.find_pair(thread, index, &label),
             _ => Ev::NONE,
         };
-        self.events.push(Event {
-            id: EventId::new(thread, index),
-            label,
-            loc,
-            rf: Ev::NONE,
-            pair,
-            revisited: Ev::NONE,
-            co: Self::UNPLACED,
-            tag,
-            first_reader: Ev::NONE,
-            next_reader: Ev::NONE,
-        });
+        self.events.push(Event { pair, tag, ..Event::new(EventId::new(thread, index), label, loc) });
         if label.is_plain() {
             self.locations[loc.as_usize()].plain += 1;
         }
@@ -261,17 +254,17 @@ impl ExecutionGraph {
         match event.label {
             Label::Read { .. } if event.rf.is_some() => self.clear_rf(last),
             Label::Write { .. } if event.co != Self::UNPLACED => self.unplace(last),
-            Label::Create { child } => self.threads[child.as_usize()].creator = Ev::NONE,
+            Label::Create { child } => self.stop_thread(child),
             _ => {}
         }
         if event.label.is_plain() {
             self.locations[event.loc.as_usize()].plain -= 1;
         }
-        let thread = &mut self.threads[event.id.thread.as_usize()];
-        thread.events.pop();
-        thread.now = match thread.events.last() {
+        let at = event.id.thread.as_usize();
+        self.threads[at].events.pop();
+        self.now[at] = match self.threads[at].events.last() {
             Some(before) if before.is_some() => self.events[before.as_usize()].tag,
-            _ => thread.tag,
+            _ => self.threads[at].tag,
         };
         self.events.pop();
         self.clocks.truncate(self.clocks.len() - self.kinds * self.stride);
@@ -365,9 +358,9 @@ impl ExecutionGraph {
         let at = &mut self.events[event.as_usize()];
         at.label = label;
         at.tag = tag;
-        let thread = &mut self.threads[at.id.thread.as_usize()];
-        if at.id.index as usize + 1 == thread.events.len() {
-            thread.now = tag;
+        let thread = at.id.thread.as_usize();
+        if at.id.index as usize + 1 == self.threads[thread].events.len() {
+            self.now[thread] = tag;
         }
     }
 
@@ -403,6 +396,28 @@ impl ExecutionGraph {
     #[inline]
     pub fn threads(&self) -> &[Thread] {
         &self.threads
+    }
+
+    /// For each thread the tag of its newest event; that of the thread if there is none; 0 if it does not run.
+    #[inline]
+    pub fn now(&self) -> &[u32] {
+        &self.now
+    }
+
+    /// The event that started a thread is taken away.
+    pub(crate) fn stop_thread(&mut self, thread: ThreadId) {
+        self.threads[thread.as_usize()].creator = Ev::NONE;
+        self.now[thread.as_usize()] = 0;
+    }
+
+    /// What [`now`](Self::now) says of a thread whose first `settled` events count.
+    pub(crate) fn now_after(&self, at: usize, settled: usize) -> u32 {
+        let thread = &self.threads[at];
+        match settled.checked_sub(1) {
+            Some(last) => self.events[thread.events[last].as_usize()].tag,
+            None if thread.is_started() => thread.tag,
+            None => 0,
+        }
     }
 
     /// The thread with a number.

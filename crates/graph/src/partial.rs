@@ -82,11 +82,8 @@ impl Partial {
     /// Makes the first `settled` events of a thread its settled ones.
     pub fn settle(&mut self, thread: ThreadId, settled: u32) {
         self.settled[thread.as_usize()] = settled;
-        let at = &mut self.graph.threads[thread.as_usize()];
-        at.now = match settled.checked_sub(1) {
-            Some(last) => self.graph.events[at.events[last as usize].as_usize()].tag,
-            None => at.tag,
-        };
+        let at = thread.as_usize();
+        self.graph.now[at] = self.graph.now_after(at, settled as usize);
     }
 
     /// Puts an event at the first hole of its thread, or at its end. It is not settled yet, a read has no
@@ -104,18 +101,7 @@ impl Partial {
             Label::Write { rmw, .. } if rmw.is_pair() => graph.find_pair(thread, index, &label),
             _ => Ev::NONE,
         };
-        graph.events.push(Event {
-            id: EventId::new(thread, index),
-            label,
-            loc,
-            rf: Ev::NONE,
-            pair,
-            revisited: Ev::NONE,
-            co: ExecutionGraph::UNPLACED,
-            tag: 0,
-            first_reader: Ev::NONE,
-            next_reader: Ev::NONE,
-        });
+        graph.events.push(Event { pair, ..Event::new(EventId::new(thread, index), label, loc) });
         if label.is_plain() {
             graph.locations[loc.as_usize()].plain += 1;
         }
@@ -133,7 +119,7 @@ impl Partial {
         match event.label {
             Label::Read { .. } if event.rf.is_some() => graph.clear_rf(last),
             Label::Write { .. } if event.co != ExecutionGraph::UNPLACED => graph.unplace(last),
-            Label::Create { child } => graph.threads[child.as_usize()].creator = Ev::NONE,
+            Label::Create { child } => graph.stop_thread(child),
             _ => {}
         }
         if event.label.is_plain() {

@@ -46,10 +46,8 @@ impl ExecutionGraph {
             let slot = self.slot(0, old);
             out.clocks.extend_from_slice(&self.clocks[slot..slot + self.kinds * self.stride]);
         }
-        for thread in &mut out.threads {
-            if let Some(&last) = thread.events.last() {
-                thread.now = out.events[last.as_usize()].tag;
-            }
+        for at in 0..out.threads.len() {
+            out.now[at] = out.now_after(at, out.threads[at].events.len());
         }
         // Sources may be newer than their reads, so that they are translated now.
         for at in 1..out.events.len() {
@@ -161,11 +159,13 @@ impl ExecutionGraph {
                 event.revisited = target;
             }
             if let Label::Create { child } = event.label {
-                out.threads[child.as_usize()].creator = new;
+                let child = child.as_usize();
+                out.threads[child].creator = new;
+                out.now[child] = out.threads[child].tag;
             }
-            let thread = &mut out.threads[event.id.thread.as_usize()];
-            thread.events.push(new);
-            thread.now = event.tag;
+            let thread = event.id.thread.as_usize();
+            out.threads[thread].events.push(new);
+            out.now[thread] = event.tag;
             out.events.push(event);
             let slot = self.slot(0, old);
             out.clocks.extend_from_slice(&self.clocks[slot..slot + self.kinds * self.stride]);
@@ -185,6 +185,7 @@ impl ExecutionGraph {
     /// The threads with their events no newer than `last`.
     fn copy_threads(&self, last: Ev, out: &mut ExecutionGraph) {
         out.threads.truncate(self.threads.len());
+        out.now.clear();
         for (at, from) in self.threads.iter().enumerate() {
             if at == out.threads.len() {
                 out.threads.push(Thread::new(Ev::NONE, 0));
@@ -196,10 +197,11 @@ impl ExecutionGraph {
             to.tag = from.tag;
             to.twin = from.twin;
             to.creator = if from.creator.is_some() && from.creator > last { Ev::NONE } else { from.creator };
-            to.now = match to.events.last() {
+            out.now.push(match to.events.last() {
                 Some(last) => self.events[last.as_usize()].tag,
-                None => from.tag,
-            };
+                None if to.is_started() => from.tag,
+                None => 0,
+            });
         }
     }
 
@@ -224,15 +226,16 @@ impl ExecutionGraph {
         self.clocks.clear();
         self.clocks.resize(self.kinds * self.stride, 0);
         self.threads.truncate(like.threads.len());
+        self.now.clear();
         for (at, from) in like.threads.iter().enumerate() {
             let creator = if from.creator == Ev::INIT { Ev::INIT } else { Ev::NONE };
+            self.now.push(if creator.is_some() { from.tag } else { 0 });
             match self.threads.get_mut(at) {
                 Some(thread) => {
                     thread.events.clear();
                     thread.creator = creator;
                     thread.tag = from.tag;
                     thread.twin = from.twin;
-                    thread.now = from.tag;
                 }
                 None => self.threads.push(Thread { twin: from.twin, ..Thread::new(creator, from.tag) }),
             }

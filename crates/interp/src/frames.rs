@@ -34,38 +34,36 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn give_back(&self, state: &mut ThreadState, result: Option<Operand>) {
-        let frame = *state.frame();
-        if state.frames.len() == 1 {
-            // The registers of the outermost function stay: conditions speak of them.
-            state.ends_process = self.ends_process(state);
-            state.frames.clear();
+        if self.end_outermost(state) {
             return;
         }
-        state.forget_locals(frame.locals);
+        let frame = *state.frame();
         let returned = result.map_or(0, |operand| value(state, operand));
         let taint = state.taint.as_ref().map(|taint| taint.of(frame.base, result.as_slice()));
-        let depth = state.frames.len();
-        state.frames.pop();
-        state.registers.resize(frame.base as usize);
-        if let Some(all) = &mut state.taint {
-            all.registers.resize(frame.base as usize);
-            all.end_call(depth);
-        }
+        pop_frame(state);
         match frame.result {
             Some(dst) => finish(state, dst, returned, taint.unwrap_or_default()),
             None => advance(state),
         }
     }
 
-    /// Returns several values.
-    pub(crate) fn give_back_all(&self, state: &mut ThreadState, results: &[Operand]) {
-        let frame = *state.frame();
-        if state.frames.len() == 1 {
+    /// If a thread returns from its outermost function, ends it and says so.
+    fn end_outermost(&self, state: &mut ThreadState) -> bool {
+        let is_outermost = state.frames.len() == 1;
+        if is_outermost {
+            // The registers of the outermost function stay: conditions speak of them.
             state.ends_process = self.ends_process(state);
             state.frames.clear();
+        }
+        is_outermost
+    }
+
+    /// Returns several values.
+    pub(crate) fn give_back_all(&self, state: &mut ThreadState, results: &[Operand]) {
+        if self.end_outermost(state) {
             return;
         }
-        state.forget_locals(frame.locals);
+        let frame = *state.frame();
         let returned: SmallVec<[(Value, DepSet); 4]> = results
             .iter()
             .map(|operand| {
@@ -73,13 +71,7 @@ impl Interpreter<'_> {
                 (value(state, *operand), taint.unwrap_or_default())
             })
             .collect();
-        let depth = state.frames.len();
-        state.frames.pop();
-        state.registers.resize(frame.base as usize);
-        if let Some(all) = &mut state.taint {
-            all.registers.resize(frame.base as usize);
-            all.end_call(depth);
-        }
+        pop_frame(state);
         if let Some(dst) = frame.result {
             for (i, (word, taint)) in returned.into_iter().enumerate() {
                 set(state, Reg(dst.0 + i as u32), word, taint);
@@ -132,5 +124,17 @@ impl Interpreter<'_> {
         let value = result.map_or(0, |operand| value(state, operand));
         let access = Access { location: Location(layout::result_cell(state.thread)), size: 8 };
         (value != 0).then_some(Label::Write { access, mode: WriteMode::Plain, rmw: RmwKind::None, value })
+    }
+}
+
+/// Forgets a call with its variables and registers.
+fn pop_frame(state: &mut ThreadState) {
+    let depth = state.frames.len();
+    let Some(frame) = state.frames.pop() else { unreachable!("a call is left") };
+    state.forget_locals(frame.locals);
+    state.registers.resize(frame.base as usize);
+    if let Some(all) = &mut state.taint {
+        all.registers.resize(frame.base as usize);
+        all.end_call(depth);
     }
 }

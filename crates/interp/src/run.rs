@@ -383,6 +383,11 @@ impl<'p> Interpreter<'p> {
                 state.effects += 1;
                 finish(state, *dst, answer, DepSet::new())
             }
+            Instr::Input { dst, values, .. } => {
+                state.effects += 1;
+                let value = values.get(answer as usize).copied().unwrap_or_default();
+                finish(state, *dst, value, DepSet::new())
+            }
             Instr::Alloc { dst, align, kind, .. } => {
                 // A variable whose scope begins is nothing that others notice.
                 state.effects += u32::from(*kind != AllocKind::Stack);
@@ -433,6 +438,14 @@ impl<'p> Interpreter<'p> {
         state.phase == 0 && !state.frames.is_empty() && conditional(self.current(state))
     }
 
+    /// Of a thread that asks for input: the value that an answer stands for, as people write it.
+    pub fn input(&self, state: &ThreadState, answer: Value) -> Option<String> {
+        match self.current(state) {
+            Instr::Input { kind, values, .. } => values.get(answer as usize).map(|value| kind.show(*value)),
+            _ => None,
+        }
+    }
+
     /// Whether the thread is at a store-conditional.
     pub fn is_store_conditional(&self, state: &ThreadState) -> bool {
         !state.frames.is_empty() && matches!(self.current(state), Instr::StoreExclusive { .. })
@@ -441,7 +454,7 @@ impl<'p> Interpreter<'p> {
     /// Whether everything later depends on the answer to this event: a choice, or a lock that may be taken.
     fn decides_path(&self, state: &ThreadState) -> bool {
         match self.current(state) {
-            Instr::Nondet { .. } => true,
+            Instr::Nondet { .. } | Instr::Input { .. } => true,
             Instr::StoreExclusive { .. } | Instr::Lock { .. } => state.phase == 0,
             Instr::Cas { weak, kind, .. } => state.phase == 1 && (*weak || self.is_arm_cas(*kind)),
             _ => false,
@@ -574,6 +587,9 @@ impl<'p> Interpreter<'p> {
                 Request::plain(Label::Fence { mode, location: Location(value(state, address)) })
             }
             Instr::Nondet { options, .. } => Request::plain(Label::Choice { options, chosen: 0 }),
+            Instr::Input { ref values, .. } => {
+                Request::plain(Label::Choice { options: values.len() as u32, chosen: 0 })
+            }
             Instr::Create { .. } => Request::plain(Label::Create { child: ThreadId(0) }),
             Instr::CreatePointer { function, .. } => match layout::function_at(value(state, function)) {
                 Some(function) if (function.0 as usize) < self.program.functions.len() => {

@@ -1,7 +1,9 @@
 //! What a thread can do wrong by itself.
 
+use serde::{Deserialize, Serialize};
+
 /// The sorts of faults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FaultKind {
     /// An assertion does not hold.
     Assertion,

@@ -1,14 +1,15 @@
 //! The instructions.
 
-use crate::{AllocKind, FaultKind, FunctionId, MathOp, WideOp};
+use crate::{AllocKind, FaultKind, FunctionId, InputType, MathOp, WideOp};
 use porf_event::{BlockReason, FenceMode, ReadMode, RmwKind, Value, WriteMode};
+use serde::{Deserialize, Serialize};
 
 /// A register of the current function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reg(pub u32);
 
 /// What an instruction takes: a register or a constant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operand {
     /// The value that the register holds.
     Reg(Reg),
@@ -20,12 +21,12 @@ pub enum Operand {
 pub type Target = u32;
 
 /// How many low bits of its operands an operation looks at; its result is zero-extended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Width(pub u8);
 
 /// Arithmetic on two integers. `U` is unsigned, `S` signed; `LShr` fills with zeroes, `AShr` with the sign.
 #[allow(missing_docs, reason = "the names are those of LLVM's instructions")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinOp {
     Add,
     Sub,
@@ -44,7 +45,7 @@ pub enum BinOp {
 
 /// A comparison of two integers. `U` is unsigned, `S` signed; `t` is less, `e` is less or equal.
 #[allow(missing_docs, reason = "the names are those of LLVM's comparisons")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CmpOp {
     Eq,
     Ne,
@@ -56,7 +57,7 @@ pub enum CmpOp {
 
 /// How a read-modify-write computes the new value from the old one and its operand.
 #[allow(missing_docs, reason = "the names are those of LLVM's atomicrmw")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RmwOp {
     Exchange,
     Add,
@@ -75,7 +76,7 @@ pub enum RmwOp {
 
 /// One step of a thread. Fields named `dst` are written, all other registers are read.
 #[allow(missing_docs, reason = "each variant says what it does with its operands")]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Instr {
     /// Copies a value.
     Move { dst: Reg, src: Operand },
@@ -173,6 +174,9 @@ pub enum Instr {
     Assert { cond: Operand, message: Box<str> },
     /// An arbitrary value below `options`.
     Nondet { dst: Reg, options: u32 },
+    /// Input of a type. One of `values`, once [`Program::settle_inputs`](crate::Program::settle_inputs) has found
+    /// out which are worth trying.
+    Input { dst: Reg, kind: InputType, values: Box<[Value]> },
 
     /// Starts a thread that runs `function` on `arg`; its number goes to `dst`.
     Create { dst: Reg, function: FunctionId, arg: Operand },
@@ -256,7 +260,7 @@ pub enum Instr {
 }
 
 /// What [`Instr::Held`] does; `dst` is how often the lock was held before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum HeldOp {
     /// Only asks.
     Count,

@@ -12,6 +12,7 @@
 
 use crate::{FunctionId, Global, Program};
 use porf_event::{EventId, ThreadId, Value};
+use serde::{Deserialize, Serialize};
 
 /// Where an object begins in its slot, unless its alignment asks for more.
 pub const FIRST_OFFSET: u64 = 64;
@@ -53,7 +54,7 @@ pub enum Region {
 }
 
 /// Which kind of object an allocation makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AllocKind {
     /// `malloc`: the contents are not initialised.
     Heap,
@@ -64,7 +65,7 @@ pub enum AllocKind {
 }
 
 /// The static memory of a C program, and what else only such a program has.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// For each slot of the global and constant regions, the global that lies there.
     pub slots: Vec<u32>,
@@ -83,7 +84,7 @@ pub struct Image {
 }
 
 /// A variable of which every thread has an instance of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadLocal {
     /// As in the source.
     pub name: String,
@@ -94,7 +95,7 @@ pub struct ThreadLocal {
 }
 
 /// A global variable that only the first thread uses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Single {
     /// As in the source.
     pub name: String,

@@ -12,6 +12,7 @@
 
 mod builder;
 mod fault;
+mod input;
 mod instr;
 mod join;
 pub mod layout;
@@ -26,6 +27,7 @@ mod validate;
 
 pub use builder::{FunctionBuilder, Label};
 pub use fault::FaultKind;
+pub use input::{Domain, InputType, InputValues};
 pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width};
 pub use layout::{AllocKind, Image, Region, Single, ThreadLocal};
 pub use live::Liveness;

@@ -87,7 +87,7 @@ impl Live {
             changed = false;
             for (at, instr) in code.iter().enumerate().rev() {
                 row.fill(0);
-                let next = goes_on(instr).then_some(at + 1).filter(|next| *next < code.len());
+                let next = instr.goes_on().then_some(at + 1).filter(|next| *next < code.len());
                 for next in instr.targets().map(|target| target as usize).chain(next) {
                     row.iter_mut().zip(live.row(next)).for_each(|(word, after)| *word |= after);
                 }
@@ -130,22 +130,6 @@ impl Live {
 fn set(row: &mut [u64], reg: Reg, live: bool) {
     let (word, bit) = (reg.0 as usize / 64, reg.0 % 64);
     row[word] = row[word] & !(1 << bit) | u64::from(live) << bit;
-}
-
-/// Whether the next instruction may come after this one.
-fn goes_on(instr: &Instr) -> bool {
-    !matches!(
-        instr,
-        Instr::Jump { .. }
-            | Instr::Branch { .. }
-            | Instr::Switch { .. }
-            | Instr::Return { .. }
-            | Instr::ReturnAll { .. }
-            | Instr::ExitThread { .. }
-            | Instr::ExitProcess
-            | Instr::Block { .. }
-            | Instr::Fail { .. }
-    )
 }
 
 impl Program {

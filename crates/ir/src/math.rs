@@ -5,9 +5,10 @@
 
 use crate::Width;
 use porf_event::Value;
+use serde::{Deserialize, Serialize};
 
 /// An operation on one or two registers; unary ones ignore the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MathOp {
     /// Floating-point arithmetic.
     Float(FloatOp, Precision),
@@ -30,7 +31,7 @@ pub enum MathOp {
 }
 
 /// The two formats of floating point that programs use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Precision {
     /// C's `float`: 32 bits.
     Single,
@@ -40,7 +41,7 @@ pub enum Precision {
 
 /// What is computed in floating point.
 #[allow(missing_docs, reason = "the names are those of C's <math.h> and LLVM's instructions")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FloatOp {
     Add,
     Sub,
@@ -71,12 +72,12 @@ pub enum FloatOp {
 }
 
 /// A set of outcomes of a floating-point comparison: 1 equal, 2 greater, 4 less, 8 unordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FloatOutcomes(pub u8);
 
 /// Operations on integers of one width; `U` is unsigned, `S` signed, `Sat` saturates.
 #[allow(missing_docs, reason = "the names are those of LLVM's intrinsic functions")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IntOp {
     PopCount,
     LeadingZeros,
@@ -102,7 +103,7 @@ pub enum IntOp {
 
 /// An operation on 128-bit integers. Shifts take the low half of their second operand.
 #[allow(missing_docs, reason = "the names are those of BinOp, CmpOp and MathOp")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WideOp {
     Add,
     Sub,

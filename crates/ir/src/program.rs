@@ -7,7 +7,7 @@ use porf_verdict::SourceLocation;
 use serde::{Deserialize, Serialize};
 
 /// Everything that an engine runs: shared memory, code, and the threads that start it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// For people: the title of the test, or the file.
     pub name: String,
@@ -21,12 +21,14 @@ pub struct Program {
     pub threads: Vec<ThreadEntry>,
     /// The static memory of C programs, whose addresses follow [`crate::layout`].
     pub image: Option<Box<Image>>,
+    /// The inputs that several values are tried of; see [`Program::settle_inputs`].
+    pub inputs: Vec<crate::InputValues>,
     /// How accesses were cut into pieces, one list after the other; see [`Program::split`].
     pub cuts: Vec<Vec<Split>>,
 }
 
 /// A named piece of shared memory at a fixed address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Global {
     /// As in the source.
     pub name: String,
@@ -39,7 +41,7 @@ pub struct Global {
 }
 
 /// The initial value of one cell of a global.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InitCell {
     /// From the start of the global, in bytes.
     pub offset: u64,
@@ -54,7 +56,7 @@ pub struct InitCell {
 pub struct FunctionId(pub u32);
 
 /// Flat code over registers, with jumps by index.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Function {
     /// As in the source.
     pub name: String,
@@ -81,7 +83,7 @@ pub struct Function {
 }
 
 /// A thread that runs from the start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadEntry {
     /// For people: `P0`, or as in the source.
     pub name: String,
@@ -92,7 +94,7 @@ pub struct ThreadEntry {
 }
 
 /// A place in the source text; 0 means unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Span {
     /// From 1.
     pub line: u32,

@@ -93,6 +93,22 @@ fn check_function(program: &Program, function: &Function) -> Result<(), Malforme
 }
 
 impl Instr {
+    /// Whether the next instruction may come after this one.
+    pub fn goes_on(&self) -> bool {
+        !matches!(
+            self,
+            Instr::Jump { .. }
+                | Instr::Branch { .. }
+                | Instr::Switch { .. }
+                | Instr::Return { .. }
+                | Instr::ReturnAll { .. }
+                | Instr::ExitThread { .. }
+                | Instr::ExitProcess
+                | Instr::Block { .. }
+                | Instr::Fail { .. }
+        )
+    }
+
     /// Every register that the instruction reads or writes.
     pub fn visit_registers(&self, mut visit: impl FnMut(Reg)) {
         if let Some(dst) = self.destination() {
@@ -120,6 +136,7 @@ impl Instr {
             | Instr::LoadExclusive { dst, .. }
             | Instr::StoreExclusive { status: dst, .. }
             | Instr::Nondet { dst, .. }
+            | Instr::Input { dst, .. }
             | Instr::Create { dst, .. }
             | Instr::TryLock { dst, .. }
             | Instr::IsLocked { dst, .. }
@@ -226,7 +243,8 @@ impl Instr {
             | Instr::Jump { .. }
             | Instr::CtrlMark { .. }
             | Instr::CtrlRestore { .. }
-            | Instr::Nondet { .. } => {}
+            | Instr::Nondet { .. }
+            | Instr::Input { .. } => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is known when a verification ends.
 
-use crate::advise::Repair;
+use crate::advise::{Repair, Suggestion};
+use crate::explain::{Why, explain, explain_changed};
 use crate::input::Origin;
 use crate::names;
 use crate::trace::{StackFrame, Trace};
@@ -80,6 +81,10 @@ pub struct Shown {
     pub trace: Trace,
     /// Events to point out.
     pub marked: Vec<EventId>,
+    /// Why the model allows it, if that was asked ([`Answer::explain`]).
+    pub why: Option<Why>,
+    /// The same under a suggestion that repairs the program: which axiom then forbids this execution.
+    pub repaired: Option<(Suggestion, Why)>,
 }
 
 /// Another place that a violation has to do with.
@@ -91,7 +96,29 @@ pub struct Related {
     pub stack: Vec<StackFrame>,
 }
 
+impl Answer {
+    /// Finds out why the model allows the executions that show violations, and how a hint forbids the first of them.
+    pub fn explain(&mut self) {
+        let suggestion = match &self.repair {
+            Some(Repair::Orderings(sets)) => sets.iter().find(|set| set.len() == 1).map(|set| &set[0]),
+            _ => None,
+        };
+        for (at, shown) in self.found.iter_mut().filter_map(|found| found.shown.as_mut()).enumerate() {
+            shown.why = explain(&shown.trace, self.model);
+            if let Some(suggestion) = suggestion.filter(|_| at == 0) {
+                let why = explain_changed(&shown.trace, self.model, suggestion);
+                shown.repaired = why.filter(|why| !why.is_allowed()).map(|why| (suggestion.clone(), why));
+            }
+        }
+    }
+}
+
 impl Shown {
+    /// An execution that nobody has explained yet.
+    pub fn new(stack: Vec<StackFrame>, related: Vec<Related>, trace: Trace, marked: Vec<EventId>) -> Shown {
+        Shown { stack, related, trace, marked, why: None, repaired: None }
+    }
+
     /// The innermost call in the user's own code.
     pub fn source(&self) -> Option<&StackFrame> {
         source(&self.stack)

@@ -4,8 +4,10 @@
 use crate::Error;
 use crate::question::Question;
 use porf_frontend_llvm as llvm;
+pub use porf_ir::Domain;
 use porf_ir::Program;
 use porf_model::Model;
+use porf_verdict::{SourceLocation, TriedInput};
 use std::path::{Path, PathBuf};
 
 /// A program to verify.
@@ -36,6 +38,8 @@ pub struct Origin {
     pub overflow: bool,
     /// What volatile accesses are.
     pub volatile: Volatile,
+    /// The values of input that were asked for.
+    pub inputs: Option<Domain>,
 }
 
 pub use porf_frontend_llvm::{Code, Options as LoadOptions, ShouldPanic, Test, Volatile};
@@ -57,6 +61,7 @@ impl Input {
             spurious: options.spurious,
             overflow: options.overflow,
             volatile: options.volatile,
+            inputs: options.inputs.clone(),
         };
         if let [file] = files {
             match file.extension().and_then(|extension| extension.to_str()) {
@@ -88,6 +93,18 @@ impl Input {
         Ok(input)
     }
 
+    /// The input of which not every value is covered by those that are tried.
+    pub fn tried(&self) -> Vec<TriedInput> {
+        let program = &self.program;
+        let open = program.inputs.iter().filter(|input| !input.is_covered);
+        open.map(|input| {
+            let file = program.file(input.function).to_string();
+            let place = SourceLocation { file, line: input.span.line, column: input.span.column };
+            TriedInput { place, values: input.values.clone() }
+        })
+        .collect()
+    }
+
     /// A program of a Rust crate whose code is read: the one that begins with a function.
     pub fn of_code(code: &Code, entry: &str, origin: Origin) -> Result<Input, Error> {
         let program = code.program(entry)?;
@@ -100,7 +117,7 @@ impl Input {
         let mut program = test.program.clone();
         program.name = name.to_string();
         let model = Model::default_for(test.language());
-        Ok(Input { program, model, question: Some(Question::of(test)), origin: Origin::default() })
+        Ok(Input { program, model, question: Some(Question::of(test, text)), origin: Origin::default() })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Porf as a library: is this concurrent program right on weak memory?
 //!
-//! Five questions, one function or two each:
+//! Six questions, one function or two each:
 //!
 //! | question | function | answer |
 //! | --- | --- | --- |
 //! | does some execution of a program go wrong? | [`verify`] | [`Answer`] |
 //! | what does a model say of a litmus test? | [`litmus()`] | [`TestAnswer`] |
+//! | why does a model allow an execution, or forbid it? | [`explain()`], [`executions`] | [`Why`] |
 //! | what does one model allow that another one forbids? | [`against`], [`difference`] | [`Difference`], [`TestDifference`] |
 //! | which orderings repair a program, which can it do without? | [`repair()`], [`advise()`] | [`Repair`], [`Advice`] |
 //! | is a protocol safe for any number of processes? | [`prove`] | [`param::ProofAnswer`] |
@@ -76,6 +77,7 @@
 mod advise;
 mod answer;
 mod error;
+mod explain;
 mod input;
 mod litmus;
 pub mod mapping;
@@ -89,8 +91,12 @@ mod verify;
 pub use advise::{Advice, Advised, Place, Repair, Side, Suggestion, advise, repair};
 pub use answer::{Answer, Found, Related, Seconds, Shown, source};
 pub use error::Error;
-pub use input::{Code, Input, LoadOptions, Origin, ShouldPanic, Test, Volatile};
-pub use litmus::{Axioms, Engine, TestAnswer, TestDifference, TestWitness, difference, litmus, parse_litmus};
+pub use explain::{Axiom, Step, Unseen, Why, explain};
+pub use input::{Code, Domain, Input, LoadOptions, Origin, ShouldPanic, Test, Volatile};
+pub use litmus::{
+    Axioms, Engine, TestAnswer, TestDifference, TestExecution, TestExecutions, difference, executions,
+    litmus, parse_litmus,
+};
 pub use porf_explore::{Reduced, Reduction, Reductions, Schedule};
 pub use porf_model::{Equivalence, Model};
 pub use porf_param as param;
@@ -98,5 +104,6 @@ pub use porf_param::prove;
 pub use question::Question;
 pub use replay::{Expected, Replayed, replay};
 pub use verify::{
-    Budget, Checkpoint, Difference, Estimate, Memory, Progress, Request, against, estimate, verify,
+    Assignment, Budget, Checkpoint, Difference, Estimate, Event, Inbox, Job, Left, Memory, Outcome, PROTOCOL,
+    Progress, Remote, Report, Request, against, estimate, verify, work,
 };

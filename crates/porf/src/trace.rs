@@ -3,13 +3,15 @@
 //! Threads run again with the answers that the graph gave them, so that nothing has to be recorded
 //! while exploring.
 
+mod order;
+
 use crate::names::{self, Names, demangled};
-use porf_event::{EventId, Label, ThreadId, Value};
-use porf_graph::{Ev, ExecutionGraph};
-use porf_interp::{Interpreter, Step};
+use porf_event::{Dependencies, Dialect, EventId, Label, ThreadId, Value};
+use porf_graph::{Ev, ExecutionGraph, Loc};
+use porf_interp::{Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, Program, Span};
+use porf_oracle::Execution as Candidate;
 use porf_verdict::SourceLocation;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// Events of an execution in an order that explains them, and their threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +20,13 @@ pub struct Trace {
     pub threads: Vec<TraceThread>,
     /// The events.
     pub events: Vec<TraceEvent>,
+    /// For each location, the writes of the trace in coherence order, without the initial one; `None` if nobody
+    /// ordered them.
+    pub co: Option<Vec<Vec<EventId>>>,
+    /// Whether the order of the events is an interleaving: each read reads what the last write above it wrote.
+    pub interleaves: bool,
+    /// What the orderings of the events mean.
+    pub dialect: Dialect,
 }
 
 /// A thread of an execution.
@@ -44,6 +53,8 @@ pub struct TraceEvent {
     pub rf: Option<EventId>,
     /// What the thread was told: the value read, the choice made, the thread started.
     pub answer: Value,
+    /// What it depends on.
+    pub dependencies: Dependencies,
     /// Where it happens, innermost call first.
     pub stack: Vec<StackFrame>,
 }
@@ -100,10 +111,11 @@ impl Trace {
         threads.filter(|events| *events > 0).fold((0, 0), |(n, all), events| (n + 1, all + events))
     }
 
-    /// The events of a graph that are wanted; with an event come all before it in its thread.
-    pub fn of(program: &Program, graph: &ExecutionGraph, keep: &dyn Fn(Ev) -> bool) -> Trace {
-        let interpreter = Interpreter::new(program);
-        let mut trace = Trace::default();
+    /// The events of a graph that are wanted; with an event come all before it in its thread. `ordered`: whether
+    /// the graph orders writes.
+    pub fn of(program: &Program, graph: &ExecutionGraph, keep: &dyn Fn(Ev) -> bool, ordered: bool) -> Trace {
+        let interpreter = Interpreter::new(program).track_dependencies(true);
+        let mut trace = Trace { dialect: program.dialect, ..Trace::default() };
         let mut found: Vec<(Ev, TraceEvent)> = Vec::new();
         let mut names = Names::new(program);
         for (at, thread) in graph.threads().iter().enumerate() {
@@ -123,28 +135,64 @@ impl Trace {
                     names.add_variable(entry.id, name);
                 }
                 let rf = (entry.label.is_read() && entry.rf.is_some()).then(|| graph.event(entry.rf).id);
-                let stack = stack(program, &state.stack(program));
-                let (location, value) = Default::default();
-                let label = entry.label;
-                found.push((event, TraceEvent { id: entry.id, label, location, value, rf, answer, stack }));
+                let value = interpreter.input(&state, answer).unwrap_or_default();
+                let made = TraceEvent::at(program, &state, entry.id, entry.label, rf);
+                found.push((event, TraceEvent { value, ..made }));
                 interpreter.deliver(&mut state, answer);
                 any = true;
             }
             if any {
-                // Threads of Rust all begin in the same function of std, and so do tests.
-                let is_std = name.contains("::thread_start") || name.starts_with("core::ops::function::");
-                let name = match is_std {
-                    true => found.iter().filter(|(_, event)| event.id.thread == id).find_map(outermost),
-                    false => None,
-                }
-                .unwrap_or(name);
+                let mut own = found.iter().map(|(_, event)| event).filter(|event| event.id.thread == id);
+                let name = thread_name(name, || own.find_map(outermost));
                 trace.threads.push(TraceThread { id, name });
             }
         }
         found.sort_by_key(|(event, _)| *event);
-        trace.events = explained(found.into_iter().map(|(_, event)| event).collect());
-        trace.events.iter_mut().for_each(|event| event.name(&names));
+        trace.co = ordered.then(|| {
+            let known = |event: &&Ev| found.binary_search_by_key(*event, |(known, _)| *known).is_ok();
+            let all = (0..graph.location_count() as u32).map(|loc| {
+                graph.co(Loc(loc)).iter().filter(known).map(|event| graph.event(*event).id).collect()
+            });
+            all.filter(|order: &Vec<EventId>| !order.is_empty()).collect()
+        });
+        trace.arrange(found.into_iter().map(|(_, event)| event).collect(), &names);
         trace
+    }
+
+    /// A candidate execution of a litmus test, whether a model allows it or not.
+    pub fn of_candidate(program: &Program, execution: &Candidate<'_, '_>) -> Trace {
+        let candidate = execution.candidate;
+        let interpreter = Interpreter::new(program).track_dependencies(true);
+        let mut trace = Trace { dialect: program.dialect, ..Trace::default() };
+        let id = |number: usize| match number < candidate.inits() {
+            true => EventId::INIT,
+            false => candidate.events[number].id,
+        };
+        let mut found = Vec::new();
+        for (at, run) in candidate.traces.iter().enumerate() {
+            let thread = ThreadId(at as u16);
+            let mut state = interpreter.start(thread);
+            trace.threads.push(TraceThread { id: thread, name: demangled(&program.threads[at].name) });
+            for (index, (label, _)) in run.events.iter().enumerate() {
+                interpreter.run(&mut state);
+                let own = EventId::new(thread, index as u32);
+                if let Some(number) = candidate.number(own) {
+                    let rf = label.is_read().then(|| id(execution.rf[number]));
+                    found.push(TraceEvent::at(program, &state, own, *label, rf));
+                }
+                interpreter.deliver(&mut state, answer(label));
+            }
+        }
+        let orders = execution.co.iter().map(|order| order[1..].iter().map(|&write| id(write)).collect());
+        trace.co = Some(orders.filter(|order: &Vec<EventId>| !order.is_empty()).collect());
+        trace.arrange(found, &Names::new(program));
+        trace
+    }
+
+    /// Takes the events, in the order in which they were found.
+    fn arrange(&mut self, found: Vec<TraceEvent>, names: &Names<'_>) {
+        (self.events, self.interleaves) = order::explained(found, self.co.as_deref());
+        self.events.iter_mut().for_each(|event| event.name(names));
     }
 
     /// The event with a number.
@@ -153,7 +201,75 @@ impl Trace {
     }
 }
 
+/// The events of a run, while they are collected.
+pub(crate) struct Found<'p> {
+    program: &'p Program,
+    names: Names<'p>,
+    events: Vec<TraceEvent>,
+    started: Vec<TraceThread>,
+}
+
+impl<'p> Found<'p> {
+    pub fn new(program: &'p Program) -> Found<'p> {
+        Found { program, names: Names::new(program), events: Vec::new(), started: Vec::new() }
+    }
+
+    /// The event that a thread is at.
+    pub fn add(
+        &mut self,
+        state: &ThreadState,
+        id: EventId,
+        label: Label,
+        rf: Option<EventId>,
+    ) -> &TraceEvent {
+        if let Label::Alloc { .. } = label
+            && let Some(name) = state.variable(self.program)
+        {
+            self.names.add_variable(id, name);
+        }
+        let at = self.events.len();
+        self.events.push(TraceEvent::at(self.program, state, id, label, rf));
+        if !self.started.iter().any(|thread| thread.id == id.thread) {
+            // The outermost call is what the thread runs.
+            let name = self.events[at].stack.last().map_or(String::new(), |frame| frame.function.clone());
+            let name = thread_name(name, || self.events[at..].iter().find_map(outermost));
+            self.started.push(TraceThread { id: id.thread, name });
+        }
+        &self.events[at]
+    }
+
+    pub fn trace(mut self, co: Option<Vec<Vec<EventId>>>) -> Trace {
+        self.started.sort_by_key(|thread| thread.id);
+        let dialect = self.program.dialect;
+        let mut trace = Trace { threads: self.started, co, dialect, ..Trace::default() };
+        trace.arrange(self.events, &self.names);
+        trace
+    }
+}
+
+/// What a thread is called: by what it runs, or by the user's own function if it begins in a library.
+fn thread_name(name: String, own: impl FnOnce() -> Option<String>) -> String {
+    // Threads of Rust all begin in the same function of std, and so do tests.
+    let is_std = name.contains("::thread_start") || name.starts_with("core::ops::function::");
+    let own = if is_std { own() } else { None };
+    own.unwrap_or(name)
+}
+
 impl TraceEvent {
+    /// The event that a thread is at; what it is called comes later.
+    fn at(program: &Program, state: &ThreadState, id: EventId, label: Label, rf: Option<EventId>) -> Self {
+        TraceEvent {
+            id,
+            label,
+            location: String::new(),
+            value: String::new(),
+            rf,
+            answer: answer(&label),
+            dependencies: state.dependencies(),
+            stack: stack(program, &state.stack(program)),
+        }
+    }
+
     /// Where it happens in the user's code.
     pub fn source(&self) -> Option<&StackFrame> {
         names::place(&self.stack)
@@ -191,6 +307,7 @@ impl TraceEvent {
             Label::Join { child } => format!("join {child}"),
             Label::Alloc { size, .. } => format!("allocate {size} bytes: {name}"),
             Label::Free { .. } => format!("free {name}"),
+            Label::Choice { .. } if !self.value.is_empty() => format!("input {}", self.value),
             Label::Choice { chosen, .. } => format!("choose {chosen}"),
             other => other.to_string(),
         }
@@ -198,46 +315,8 @@ impl TraceEvent {
 }
 
 /// The user's outermost function on the way to an event.
-fn outermost((_, event): &(Ev, TraceEvent)) -> Option<String> {
+fn outermost(event: &TraceEvent) -> Option<String> {
     event.stack.iter().rfind(|frame| !names::is_library(frame)).map(|frame| frame.function.clone())
-}
-
-/// Orders events, given in the order in which they were found, such that each comes after what it
-/// reads from, is started by or waits for, and threads run on for as long as they can. Where no event
-/// is free to come next, as in load buffering, the oldest does.
-fn explained(found: Vec<TraceEvent>) -> Vec<TraceEvent> {
-    let mut waiting: HashSet<EventId> = found.iter().map(|event| event.id).collect();
-    let starts = |event: &TraceEvent| match event.label {
-        Label::Create { child } => Some((child, event.id)),
-        _ => None,
-    };
-    let creator: HashMap<ThreadId, EventId> = found.iter().filter_map(starts).collect();
-    // Events of each thread with their age.
-    let mut threads: BTreeMap<ThreadId, VecDeque<(usize, TraceEvent)>> = BTreeMap::new();
-    for (age, event) in found.into_iter().enumerate() {
-        threads.entry(event.id.thread).or_default().push_back((age, event));
-    }
-    let mut order = Vec::with_capacity(waiting.len());
-    let mut current = ThreadId(0);
-    loop {
-        let free = |event: &TraceEvent| {
-            let started = creator.get(&event.id.thread).is_none_or(|creator| !waiting.contains(creator));
-            let ended = match event.label {
-                Label::Join { child } => threads.get(&child).is_none_or(VecDeque::is_empty),
-                _ => true,
-            };
-            started && ended && event.rf.is_none_or(|source| !waiting.contains(&source))
-        };
-        let next = threads
-            .iter()
-            .filter_map(|(thread, events)| events.front().map(|(age, event)| (*thread, *age, event)))
-            .min_by_key(|(thread, age, event)| (!free(event), *thread != current, *age));
-        let Some((thread, _, _)) = next else { return order };
-        let Some((_, event)) = threads.get_mut(&thread).and_then(VecDeque::pop_front) else { return order };
-        waiting.remove(&event.id);
-        current = thread;
-        order.push(event);
-    }
 }
 
 /// Calls with names and source lines.
@@ -292,7 +371,7 @@ fn start(
     interpreter: &Interpreter<'_>,
     graph: &ExecutionGraph,
     thread: ThreadId,
-) -> Option<(porf_interp::ThreadState, String)> {
+) -> Option<(ThreadState, String)> {
     let program = interpreter.program();
     if let Some(entry) = program.threads.get(thread.as_usize()) {
         return Some((interpreter.start(thread), demangled(&entry.name)));

@@ -31,3 +31,8 @@ pub fn json(diagnostic: &Diagnostic) -> Value {
     }
     object
 }
+
+/// What a verb prints if it has no answer: one object.
+pub fn failure(command: &str, file: Option<&str>, wrong: &Diagnostic) -> Value {
+    json!({"schema": 1, "command": command, "file": file, "error": json(wrong)})
+}

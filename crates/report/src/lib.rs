@@ -5,8 +5,12 @@
 
 pub mod advise;
 pub mod diagnostic;
+mod explain;
+mod fold;
+pub mod junit;
 pub mod litmus;
 pub mod models;
+mod page;
 mod paint;
 pub mod prove;
 pub mod replay;

@@ -1,9 +1,12 @@
 //! The answers of `porf litmus`: a line, a page or a table for people, JSON for programs.
 
+use crate::page::{Page, View};
 use crate::sarif::Log;
-use crate::{Paint, diagnostic};
-use porf::{TestAnswer, TestDifference};
-use porf_frontend_litmus::{LitmusTest, Observation, Outcome, format_value};
+use crate::verify::json as witness;
+use crate::verify::text::columns;
+use crate::{Paint, diagnostic, explain};
+use porf::{TestAnswer, TestDifference, TestExecution, TestExecutions};
+use porf_frontend_litmus::{LitmusTest, Observation, Outcome, Quantifier, format_value};
 use porf_verdict::{Diagnostic, SourceLocation};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
@@ -172,11 +175,13 @@ impl Paint {
 
 /// What one model allows and another one forbids: one object.
 pub fn difference_json(test: &str, model: &str, against: &str, difference: &TestDifference) -> Json {
-    let witness = difference.witness.as_ref().map(|witness| {
-        json!({"events": witness.events, "co": witness.co, "axiom": witness.axiom, "cycle": witness.cycle})
+    let witness = difference.witness.as_ref().map(|(trace, one, two)| {
+        let mut object = witness::trace(trace, Some(one));
+        object["why"] = explain::json(two);
+        object
     });
     json!({
-        "schema": 1,
+        "schema": 2,
         "command": "litmus",
         "test": test,
         "model": model,
@@ -188,18 +193,136 @@ pub fn difference_json(test: &str, model: &str, against: &str, difference: &Test
 }
 
 /// The same for people.
-pub fn difference_text(test: &str, model: &str, against: &str, difference: &TestDifference) -> String {
+pub fn difference_text(
+    test: &str,
+    model: &str,
+    against: &str,
+    difference: &TestDifference,
+    paint: Paint,
+    width: usize,
+) -> String {
     let TestDifference { allowed, forbidden, witness } = difference;
     let mut out =
         format!("{test}: {forbidden} of {allowed} executions under {model} are forbidden by {against}\n");
-    if let Some(witness) = witness {
-        for event in &witness.events {
-            let _ = writeln!(out, "  {event}");
-        }
-        for order in &witness.co {
-            let _ = writeln!(out, "  co {order}");
-        }
-        let _ = writeln!(out, "  {against} forbids it: {} ({})", witness.axiom, witness.cycle.join(" "));
+    if let Some((trace, _, why)) = witness {
+        out.push('\n');
+        columns(&mut out, trace, &[], paint, width);
+        out.push('\n');
+        out.push_str(&paint.shown(&explain::text(why, trace)));
     }
     out
+}
+
+/// The same for a browser: the page of one test.
+pub fn difference_html(test: &LitmusTest, model: &str, against: &str, difference: &TestDifference) -> String {
+    let TestDifference { allowed, forbidden, witness } = difference;
+    let view = witness.as_ref().map(|(trace, one, two)| {
+        let mut view = View::of(trace, &[], &[one, two]);
+        view.notes.push(format!("{model} allows it, {against} does not."));
+        view
+    });
+    let page = Page {
+        verb: "litmus --against",
+        verdict: "",
+        title: format!("{}: {model} against {against}", test.name),
+        notes: vec![format!("{forbidden} of {allowed} executions under {model} are forbidden by {against}.")],
+        help: None,
+        facts: vec![("model", model.to_string()), ("against", against.to_string())],
+        views: view.into_iter().collect(),
+    };
+    page.html(&|_| Some(test.text.clone()))
+}
+
+/// A test under each model, every execution of it: a page.
+pub fn html(test: &LitmusTest, models: &[(&str, &TestAnswer, &TestExecutions)]) -> String {
+    let mut views = Vec::new();
+    for (model, _, executions) in models {
+        let mut list: Vec<&TestExecution> = executions.list.iter().collect();
+        // What the condition is about comes first, and of that what no interleaving does.
+        list.sort_by_key(|execution| (!execution.holds, execution.trace.interleaves));
+        for execution in list {
+            let TestExecution { trace, why, state, holds } = execution;
+            let mut view = View::of(trace, &[], &[why]);
+            let state: Vec<String> = state.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let allowed = why.is_allowed();
+            view.tone = if allowed { "allowed" } else { "forbidden" };
+            view.group = format!("{model}: {}", view.tone);
+            view.name = format!("{}{}", state.join("  "), if *holds { "  *" } else { "" });
+            let holds = if *holds { "the condition's proposition holds" } else { "it does not hold" };
+            view.notes = vec![format!("{model}: {}", state.join(", ")), holds.to_string()];
+            views.push(view);
+        }
+    }
+    let facts = models.iter().map(|(model, answer, _)| {
+        let Outcome { positive, negative, observation, .. } = &answer.outcome;
+        (*model, format!("{} ({positive} of {})", observation.word(), positive + negative))
+    });
+    let facts = facts.collect();
+    let fails = models.iter().any(|(_, answer, _)| !answer.outcome.ok);
+    let page = Page {
+        verb: "litmus",
+        verdict: match test.condition.quantifier {
+            Quantifier::Exists => "",
+            _ if fails => "violated",
+            _ => "safe",
+        },
+        title: format!("{} ({})", test.name, test.arch),
+        notes: vec![test.condition.to_string()],
+        help: None,
+        facts,
+        views,
+    };
+    page.html(&|_| Some(test.text.clone()))
+}
+
+/// Why a model allows what a test asks about, or forbids it: for people.
+pub fn explanation(model: &str, executions: &TestExecutions, paint: Paint, width: usize) -> String {
+    let mut out = String::new();
+    let Some(execution) = interesting(executions) else {
+        let cut = if executions.cut { " among those that were looked at" } else { "" };
+        let _ = writeln!(
+            out,
+            "no candidate execution ends so{cut}: no write gives the values that are asked for"
+        );
+        return out;
+    };
+    let allowed = execution.why.is_allowed();
+    if allowed {
+        let _ = writeln!(out, "\nhow it happens under {model}:\n");
+    } else {
+        let by: Vec<String> =
+            executions.forbidden.iter().map(|(axiom, count)| format!("{axiom} {count}")).collect();
+        let all: u64 = executions.forbidden.iter().map(|(_, count)| count).sum();
+        let plural = if all == 1 { "" } else { "s" };
+        let _ = writeln!(
+            out,
+            "\n{all} candidate execution{plural} would end so, forbidden by: {}",
+            by.join(", ")
+        );
+        let _ = writeln!(out, "the one that comes closest to being allowed:\n");
+    }
+    columns(&mut out, &execution.trace, &[], paint, width);
+    out.push('\n');
+    out.push_str(&paint.shown(&explain::text(&execution.why, &execution.trace)));
+    out
+}
+
+/// The same for programs: the execution, and why.
+pub fn explanation_json(executions: &TestExecutions) -> Json {
+    let Some(execution) = interesting(executions) else { return Json::Null };
+    let forbidden: serde_json::Map<String, Json> =
+        executions.forbidden.iter().map(|(axiom, count)| (axiom.clone(), json!(count))).collect();
+    json!({
+        "execution": witness::trace(&execution.trace, Some(&execution.why)),
+        "why": explain::json(&execution.why),
+        "forbidden": forbidden,
+        "cut": executions.cut,
+    })
+}
+
+/// The execution that the condition is about: one that is allowed, or else the first that is forbidden. One that no
+/// interleaving does tells more.
+fn interesting(executions: &TestExecutions) -> Option<&TestExecution> {
+    let all = executions.list.iter().filter(|execution| execution.holds);
+    all.min_by_key(|execution| (!execution.why.is_allowed(), execution.trace.interleaves))
 }

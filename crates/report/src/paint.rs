@@ -4,16 +4,39 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, S
 use porf_verdict::{Lines, SourceLocation};
 use std::fmt;
 
-/// Whether to use colours.
-#[derive(Clone, Copy, Debug)]
+/// What the terminal can show.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Paint {
     /// Off: plain text.
     pub color: bool,
+    /// Arrows, lines and dots by the characters of ASCII.
+    pub ascii: bool,
 }
 
 impl Paint {
     pub(crate) fn wrap(self, code: &str, text: &str) -> String {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+
+    /// Text as the terminal can show it.
+    pub(crate) fn shown(self, text: &str) -> String {
+        if !self.ascii {
+            return text.to_string();
+        }
+        let mut out = String::with_capacity(text.len());
+        for c in text.chars() {
+            match c {
+                '→' => out.push_str("->"),
+                '←' => out.push_str("<-"),
+                '►' => out.push('>'),
+                '…' => out.push_str("..."),
+                '×' => out.push('x'),
+                '∀' => out.push_str("all"),
+                c if c.is_ascii() => out.push(c),
+                _ => out.push('?'),
+            }
+        }
+        out
     }
 
     pub(crate) fn strong(self, text: &str) -> String {
@@ -46,7 +69,11 @@ pub(crate) struct Snippet {
 impl Snippet {
     /// The lines around the labels; nothing if they do not fit the source.
     pub fn render(&self, paint: Paint, width: Option<usize>) -> String {
-        let theme = if paint.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let theme = match (paint.ascii, paint.color) {
+            (true, _) => GraphicalTheme::none(),
+            (false, true) => GraphicalTheme::unicode(),
+            (false, false) => GraphicalTheme::unicode_nocolor(),
+        };
         let mut handler = GraphicalReportHandler::new_themed(theme).with_links(false);
         if let Some(width) = width {
             handler = handler.with_width(width);

@@ -29,12 +29,14 @@ pub enum Verdict {
 pub enum Coverage {
     /// Every execution of the program was considered.
     Exhaustive,
-    /// Every execution in which no loop runs more than `unroll` times.
+    /// Every execution in which no loop runs more than `unroll` times, and input has one of some values.
     Bounded {
-        /// The most iterations of a loop.
-        unroll: u32,
+        /// The most iterations of a loop, if there is a bound that cut one off.
+        unroll: Option<u32>,
         /// The loops that the bound cut off.
         loops: Vec<SourceLocation>,
+        /// The input of which not every value is covered.
+        inputs: Vec<TriedInput>,
     },
     /// Some executions were run. Nothing is said about the others.
     Sampled {
@@ -48,6 +50,15 @@ pub enum Coverage {
         /// The size of the invariant.
         cubes: usize,
     },
+}
+
+/// Input of a program, and the values of it that were tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriedInput {
+    /// Where the program asks for it.
+    pub place: SourceLocation,
+    /// As people write them.
+    pub values: Vec<String>,
 }
 
 /// Why an engine stopped without an answer.
@@ -247,9 +258,21 @@ impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Coverage::Exhaustive => write!(f, "every execution"),
-            Coverage::Bounded { unroll, loops } => {
-                write!(f, "every execution with loops up to {unroll} iterations")?;
-                if loops.is_empty() { Ok(()) } else { write!(f, "; cut off: {}", places("the loop", loops)) }
+            Coverage::Bounded { unroll, loops, inputs } => {
+                write!(f, "every execution")?;
+                if let Some(unroll) = unroll {
+                    write!(f, " with loops up to {unroll} iterations")?;
+                }
+                if !inputs.is_empty() {
+                    write!(f, ", for some values of its input only")?;
+                }
+                if !loops.is_empty() {
+                    write!(f, "; cut off: {}", places("the loop", loops))?;
+                }
+                for input in inputs {
+                    write!(f, "; tried: {}", input)?;
+                }
+                Ok(())
             }
             Coverage::Sampled { executions, seed } => {
                 write!(f, "{executions} sampled executions, seed {seed}")
@@ -258,6 +281,12 @@ impl fmt::Display for Coverage {
                 write!(f, "any number of processes, by an inductive invariant of {cubes} cubes")
             }
         }
+    }
+}
+
+impl fmt::Display for TriedInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.values.join(", "), self.place)
     }
 }
 

@@ -5,6 +5,7 @@ use super::build::{Built, Selection, build};
 use super::settings::Given;
 use clap::ValueEnum;
 use porf::{Answer, Code, Error, Input, LoadOptions, Origin, Request, ShouldPanic, Test};
+use porf_report::Paint;
 use porf_report::verify as render;
 use porf_verdict::{Verdict, ViolationKind};
 use serde_json::json;
@@ -290,5 +291,5 @@ fn origin(built: &Built, entry: &str) -> Origin {
 
 fn report(answer: &Answer) -> String {
     let color = std::env::var_os("NO_COLOR").is_none() && std::io::stdout().is_terminal();
-    render::text(answer, color, 120, &|file| std::fs::read_to_string(file).ok())
+    render::text(answer, Paint { color, ascii: false }, 120, &|file| std::fs::read_to_string(file).ok())
 }

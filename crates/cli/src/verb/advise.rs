@@ -1,7 +1,7 @@
 //! `porf advise FILE`: the weakest orderings that keep a program right, or those that repair a wrong one.
 
 use crate::guard::Guard;
-use crate::options::{Format, Options};
+use crate::options::{Format, Options, width};
 use porf::{Budget, Error, Input, LoadOptions, Model, Repair, Request, Suggestion};
 use porf_report::{advise as render, verify};
 use std::path::PathBuf;
@@ -47,15 +47,12 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     crate::interrupt::watch();
     match advise(args, options) {
         Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => options.fail("advise", args.files[0].to_str(), &error),
     }
 }
 
 fn advise(args: &Args, options: &Options) -> Result<ExitCode, Error> {
-    let input = load(args)?;
+    let input = load(args, options)?;
     let models = if args.model.is_empty() { vec![input.model] } else { args.model.clone() };
     let request = Request {
         unroll: args.unroll,
@@ -87,8 +84,7 @@ fn advise(args: &Args, options: &Options) -> Result<ExitCode, Error> {
                 print_patch(sets.first().map_or(&[], Vec::as_slice));
             }
             (Format::Text, _) => {
-                let width = super::verify::width();
-                print!("{}", verify::text(&answer, options.colored(), width, &super::verify::read));
+                print!("{}", verify::text(&answer, options.paint(), width(), &super::verify::read));
             }
         }
         break;
@@ -104,9 +100,9 @@ fn print_patch(suggestions: &[Suggestion]) {
     }
 }
 
-fn load(args: &Args) -> Result<Input, Error> {
+fn load(args: &Args, options: &Options) -> Result<Input, Error> {
     let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
-    let _guard = Guard::new(&names.join(", "));
+    let _guard = Guard::new("advise", &names.join(", "), options.format);
     let options = LoadOptions {
         flags: args.flags.clone(),
         clang: args.clang.clone(),

@@ -24,10 +24,33 @@ pub struct Args {
     arguments: Vec<OsString>,
 }
 
+/// Below the help of `porf cc`.
+pub const C_EXAMPLES: &str = "Examples:
+  porf cc -O2 -g queue.c -o queue && porf sample -- ./queue
+  make CC=\"porf cc\"
+  CC=\"porf cc\" CXX=\"porf c++\" cmake ..
+  PORF_CC=clang-18 porf cc -c queue.c";
+
+/// Below the help of `porf c++`.
+pub const CXX_EXAMPLES: &str = "Examples:
+  porf c++ -std=c++20 -g queue.cpp -o queue && porf sample -- ./queue
+  CC=\"porf cc\" CXX=\"porf c++\" cmake ..
+  PORF_CXX=clang++-18 porf c++ -c queue.cpp";
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     C,
     Cxx,
+}
+
+impl Language {
+    /// The verb that compiles it.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Language::C => "cc",
+            Language::Cxx => "c++",
+        }
+    }
 }
 
 /// Whether the process was called as a compiler: `porf cc …`, `porf c++ …`, or by a link named porf-cc or

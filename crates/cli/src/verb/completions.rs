@@ -4,6 +4,9 @@ use clap::CommandFactory;
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  porf completions bash > ~/.local/share/bash-completion/completions/porf
+  porf completions zsh > ~/.zfunc/_porf")]
 pub struct Args {
     /// The shell to write completions for
     #[arg(value_enum)]

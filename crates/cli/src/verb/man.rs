@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 /// Write the manual pages to a folder
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  porf man ~/.local/share/man/man1 && man porf-verify")]
 pub struct Args {
     /// The folder; it is made if it is not there
     folder: PathBuf,

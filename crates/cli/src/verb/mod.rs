@@ -10,3 +10,4 @@ pub mod prove;
 pub mod replay;
 pub mod sample;
 pub mod verify;
+pub mod work;

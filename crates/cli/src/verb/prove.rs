@@ -55,6 +55,9 @@ pub struct Args {
     /// Write a reachable unsafe state as SARIF
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "instance"])]
     sarif: Option<PathBuf>,
+    /// Write the run or the invariant as a page for a browser
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "instance"])]
+    html: Option<PathBuf>,
     /// Threads that compute pre-images
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     jobs: usize,
@@ -191,6 +194,9 @@ fn prove(args: &Args, subject: Subject<'_>, memory: Memory, options: &Options) -
     });
     if let Some(path) = &args.sarif {
         std::fs::write(path, report::proof_sarif(&proof)).map_err(Failure::file(path))?;
+    }
+    if let Some(path) = &args.html {
+        std::fs::write(path, report::proof_html(&proof)).map_err(Failure::file(path))?;
     }
     Ok(ExitCode::from(answer.verdict.exit_code()))
 }

@@ -12,43 +12,55 @@ use std::process::ExitCode;
 /// Show an execution that `porf verify --witness` or `porf sample --witness` wrote
 ///
 /// Of `porf verify`: step by step. Of `porf sample`: the program runs once more, with the same choices,
-/// and the report and exit code are those of `porf sample`.
+/// and the report is that of `porf sample`. The exit code is 1 if the violation happens again.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  porf verify --witness bug.json queue.c; porf replay bug.json
+  porf replay --html bug.html bug.json
+  porf sample --witness race.json -- ./queue; porf replay race.json")]
 pub struct Args {
     /// The witness file
     witness: PathBuf,
+    /// Write the execution as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 pub fn run(args: &Args, options: &Options) -> ExitCode {
     let witness = match read(args) {
         Ok(witness) => witness,
-        Err(message) => {
-            eprintln!("error: {message}");
-            return ExitCode::from(2);
-        }
+        Err(message) => return fail(&message, options),
     };
     if witness["command"] == "sample" {
         return match super::sample::Args::from_witness(&witness) {
-            Ok(sample) => super::sample::run(&sample, options),
-            Err(message) => {
-                eprintln!("error: {}: {message}", args.witness.display());
-                ExitCode::from(2)
+            Ok(mut sample) => {
+                sample.html.clone_from(&args.html);
+                super::sample::run(&sample, options)
             }
+            Err(message) => fail(&format!("{}: {message}", args.witness.display()), options),
         };
     }
     match Witness::read(witness).and_then(|witness| Ok((replay(&witness)?, witness))) {
-        Err(message) => {
-            eprintln!("error: {}: {message}", args.witness.display());
-            ExitCode::from(2)
-        }
+        Err(message) => fail(&format!("{}: {message}", args.witness.display()), options),
         Ok((replayed, witness)) => {
+            if let Some(path) = &args.html {
+                let page = render::html(&witness, &replayed, &super::verify::read);
+                if let Err(error) = super::verify::write(path, &page) {
+                    return fail(&error.to_string(), options);
+                }
+            }
             match options.format {
                 Format::Json => println!("{}", render::json(&witness, &replayed)),
-                Format::Text => print!("{}", render::text(&witness, &replayed)),
+                Format::Text => print!("{}", render::text(&witness, &replayed, options.paint())),
             }
-            ExitCode::SUCCESS
+            ExitCode::from(1)
         }
     }
+}
+
+fn fail(message: &str, options: &Options) -> ExitCode {
+    options.fail("replay", None, &porf::Error::Input(message.to_string()))
 }
 
 fn read(args: &Args) -> Result<Value, String> {
@@ -62,9 +74,10 @@ fn read(args: &Args) -> Result<Value, String> {
 }
 
 fn replay(witness: &Witness) -> Result<Replayed, String> {
-    let porf::Origin { files, flags, entry, spurious, overflow, volatile } = witness.origin.clone();
+    let porf::Origin { files, flags, entry, spurious, overflow, volatile, inputs } = witness.origin.clone();
     let files: Vec<PathBuf> = files.into_iter().map(PathBuf::from).collect();
-    let options = LoadOptions { flags, entry, spurious, overflow, volatile, ..LoadOptions::default() };
+    let options =
+        LoadOptions { flags, entry, spurious, overflow, volatile, inputs, ..LoadOptions::default() };
     let input = Input::load(&files, &options).map_err(|error| error.to_string())?;
     let mut program =
         porf::mapping::compile(input.program, witness.model).map_err(|error| error.to_string())?;
@@ -74,5 +87,5 @@ fn replay(witness: &Witness) -> Result<Replayed, String> {
         }
         program.split(splits);
     }
-    porf::replay(&program, &witness.events).map_err(|error| error.to_string())
+    porf::replay(&program, &witness.events, witness.co.clone()).map_err(|error| error.to_string())
 }

@@ -4,6 +4,7 @@
 //! options in shared memory, watches that it makes progress, and turns what it found into a report.
 
 mod channel;
+mod merged;
 mod report;
 mod symbols;
 
@@ -12,6 +13,7 @@ use crate::options::{Format, Options};
 use channel::Channel;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use porf_report::sample::Summary;
 use porf_sample::protocol;
 use porf_sample::scheduler::Share;
 use serde_json::{Value, json};
@@ -80,6 +82,12 @@ pub struct Args {
     /// Write the findings as SARIF
     #[arg(long, value_name = "FILE")]
     sarif: Option<std::path::PathBuf>,
+    /// Write the findings as a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<std::path::PathBuf>,
+    /// Run nothing: add up these reports, in JSON, one in each line
+    #[arg(long, value_name = "FILE", hide = true)]
+    reports: Option<std::path::PathBuf>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     program: Vec<OsString>,
@@ -134,14 +142,17 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     match sample(args, options) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("porf sample: {error}");
-            ExitCode::from(2)
+            let program = args.program[0].to_str();
+            options.fail("sample", program, &porf::Error::Input(error.to_string()))
         }
     }
 }
 
 fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     interrupt::watch();
+    if let Some(path) = &args.reports {
+        return show(args, options, &merged::summary(path, args.seed, args.executions())?);
+    }
     let start = Instant::now();
     let mut run = Run::new(args, args.protocol())?;
     if !interrupt::requested() && run.depends_on_the_past(args)? {
@@ -153,6 +164,11 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     let shared = run.channel.shared();
     let summary =
         report::summary(shared, args.seed, args.executions(), start.elapsed(), interrupted, run.status);
+    show(args, options, &summary)
+}
+
+/// Prints and writes what was asked for; the exit code.
+fn show(args: &Args, options: &Options, summary: &Summary) -> std::io::Result<u8> {
     let program: Vec<String> = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match options.format {
         Format::Json => println!("{}", summary.json(&program)),
@@ -164,6 +180,9 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     }
     if let Some(path) = &args.sarif {
         std::fs::write(path, format!("{:#}\n", summary.sarif()))?;
+    }
+    if let Some(path) = &args.html {
+        std::fs::write(path, summary.html(&program, &super::verify::read))?;
     }
     Ok(summary.exit_code())
 }
@@ -303,6 +322,8 @@ impl Args {
             timeout: number("timeout")?,
             witness: None,
             sarif: None,
+            html: None,
+            reports: None,
             program,
         })
     }

@@ -1,13 +1,15 @@
 //! `porf verify FILE`: every execution of a program, and what goes wrong in one.
 
+mod cluster;
 mod progress;
 
 use crate::guard::Guard;
-use crate::options::{Format, Options};
+use crate::options::{Format, Options, width};
 use clap::ValueEnum;
+use cluster::Cluster;
 use porf::{
-    Answer, Budget, Checkpoint, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction, Reductions,
-    Request, Schedule, Volatile,
+    Answer, Budget, Checkpoint, Domain, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction,
+    Reductions, Request, Schedule, Volatile,
 };
 use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
@@ -24,6 +26,7 @@ Examples:
   porf verify queue.c
   porf verify stack.rs
   porf verify --model tso --unroll 3 lock.c -- -DTHREADS=3 -Iinclude
+  porf verify --explain --html bug.html queue.c
   porf verify --format json --witness bug.json a.c b.c
   porf replay bug.json")]
 pub struct Args {
@@ -36,7 +39,7 @@ pub struct Args {
     #[arg(long)]
     model: Option<Model>,
     /// Only count the executions that the model allows and this one forbids, and show one
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "html", "sarif"])]
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "sarif"])]
     against: Option<Model>,
     /// When two executions count as the same: they agree on rf and co (mo), or on rf (rf)
     #[arg(long, value_enum, default_value_t = EquivalenceName::Mo)]
@@ -71,6 +74,9 @@ pub struct Args {
     /// Do not look for orderings that repair a wrong program
     #[arg(long)]
     no_hints: bool,
+    /// Say why the model allows the execution that shows a violation, and which axiom forbids it once it is repaired
+    #[arg(long)]
+    explain: bool,
     /// Look for memory that is never freed too
     #[arg(long)]
     leaks: bool,
@@ -83,6 +89,9 @@ pub struct Args {
     /// What volatile accesses are: ordinary ones that may race, as in the standards, or atomics
     #[arg(long, value_enum, default_value_t = VolatileName::Plain)]
     volatile: VolatileName,
+    /// Values of input to try: LO..HI or A,B,C (default: those that the program tells apart)
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    nondet: Option<Domain>,
     /// The function that the first thread runs
     #[arg(long, default_value = "main")]
     entry: String,
@@ -114,6 +123,9 @@ pub struct Args {
     /// Which thread moves first where several can: the result is the same, the way there is not
     #[arg(long, value_enum, default_value_t = ScheduleName::Left, hide = true)]
     schedule: ScheduleName,
+    /// The search is done by workers elsewhere: the descriptors to hear from them and to speak to them
+    #[arg(long, hide = true, value_name = "IN,OUT", value_parser = cluster::descriptors, conflicts_with = "jobs")]
+    cluster: Option<(i32, i32)>,
     /// Arguments for clang, or for rustc
     #[arg(last = true)]
     flags: Vec<String>,
@@ -155,21 +167,24 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     crate::interrupt::watch();
     match answer(args, options) {
         Ok(code) => code,
-        Err(error) => {
-            eprint!("{}", options.error(&error));
-            ExitCode::from(2)
-        }
+        Err(error) => options.fail("verify", args.files[0].to_str(), &error),
     }
 }
 
 fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     let start = Instant::now();
-    let input = load(args)?;
+    let input = load(args, options)?;
     let frontend = start.elapsed();
     let bar = Bar::default();
-    let request = request(args, &input, &bar);
+    let cluster = args.cluster.map(Cluster::new);
+    let mut request = request(args, &input, &bar);
+    if let Some(cluster) = &cluster {
+        request.remote = Some(cluster);
+        // What the workers on a machine may have together is decided there.
+        request.budget.memory = args.max_memory;
+    }
     if args.estimate {
-        let estimate = porf::estimate(&input, &request, 10_000)?;
+        let estimate = porf::estimate(&input, &request)?;
         match options.format {
             Format::Json => println!("{}", render::estimate_json(&estimate)),
             Format::Text => print!("{}", render::estimate_text(&estimate)),
@@ -179,12 +194,16 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     if let Some(against) = args.against {
         let difference = porf::against(&input, &request, against)?;
         let model = request.model;
+        if let Some(path) = &args.html {
+            let page = render::difference_html(&input.origin, model, against, &difference, &read);
+            write(path, &page)?;
+        }
         match options.format {
             Format::Json => {
                 println!("{}", render::difference_json(&input.origin, model, against, &difference))
             }
             Format::Text => {
-                print!("{}", render::difference_text(model, against, &difference, width()))
+                print!("{}", render::difference_text(model, against, &difference, options.paint(), width()))
             }
         }
         return Ok(ExitCode::from(match &difference.limit {
@@ -197,26 +216,38 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
     if !args.no_hints {
         // A hint that cannot be found is no error.
         let budget = Budget { memory: request.budget.memory, ..HINTS };
-        let hints = Request { budget, ..request };
+        let hints = Request { budget, remote: None, ..request };
         answer.repair = porf::repair(&input, &hints, &answer).unwrap_or(None);
     }
     answer.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    if args.explain {
+        answer.explain();
+    }
+    let text = match options.format {
+        Format::Json => String::new(),
+        Format::Text => render::text(&answer, options.paint(), width(), &read),
+    };
+    // Files and JSON say why, whether people asked or not.
+    if !args.explain && (options.format == Format::Json || args.html.is_some() || args.witness.is_some()) {
+        answer.explain();
+    }
     write_files(args, &answer)?;
     match options.format {
         Format::Json => println!("{}", render::json(&answer)),
-        Format::Text => print!("{}", render::text(&answer, options.colored(), width(), &read)),
+        Format::Text => print!("{text}"),
     }
     Ok(ExitCode::from(answer.verdict.exit_code()))
 }
 
-fn load(args: &Args) -> Result<Input, Error> {
+fn load(args: &Args, options: &Options) -> Result<Input, Error> {
     let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
-    let _guard = Guard::new(&names.join(", "));
+    let _guard = Guard::new("verify", &names.join(", "), options.format);
     let options = LoadOptions {
         flags: args.flags.clone(),
         clang: args.clang.clone(),
         entry: args.entry.clone(),
         spurious: args.spurious,
+        inputs: args.nondet.clone(),
         overflow: args.overflow,
         volatile: match args.volatile {
             VolatileName::Plain => Volatile::Plain,
@@ -254,21 +285,13 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
 }
 
 /// What `porf verify` can look for.
-const KINDS: [ViolationKind; 9] = [
-    ViolationKind::Assertion,
-    ViolationKind::Race,
-    ViolationKind::Memory,
-    ViolationKind::Deadlock,
-    ViolationKind::Liveness,
-    ViolationKind::Lock,
-    ViolationKind::Trap,
-    ViolationKind::Panic,
-    ViolationKind::Leak,
-];
+fn kinds() -> impl Iterator<Item = ViolationKind> {
+    ViolationKind::ALL.into_iter().filter(|kind| *kind != ViolationKind::Unsafe)
+}
 
 fn kind(word: &str) -> Result<ViolationKind, String> {
-    let known = KINDS.into_iter().find(|kind| kind.word() == word);
-    known.ok_or_else(|| format!("one of {}", KINDS.map(ViolationKind::word).join(", ")))
+    let words = || kinds().map(ViolationKind::word).collect::<Vec<_>>().join(", ");
+    kinds().find(|kind| kind.word() == word).ok_or_else(|| format!("one of {}", words()))
 }
 
 /// What `--no-reduce` names.
@@ -326,11 +349,11 @@ fn write_files(args: &Args, answer: &Answer) -> Result<(), Error> {
     if let Some(path) = &args.sarif {
         files.push((path.clone(), format!("{:#}\n", render::sarif(answer))));
     }
-    for (path, contents) in files {
-        std::fs::write(&path, contents)
-            .map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
-    }
-    Ok(())
+    files.iter().try_for_each(|(path, contents)| write(path, contents))
+}
+
+pub(super) fn write(path: &Path, contents: &str) -> Result<(), Error> {
+    std::fs::write(path, contents).map_err(|error| Error::Input(format!("{}: {error}", path.display())))
 }
 
 /// The file of a further violation: `bug.json`, `bug-2.json`, …
@@ -349,10 +372,4 @@ fn numbered(path: &Path, at: usize) -> PathBuf {
 
 pub(super) fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok()
-}
-
-/// Columns of the terminal.
-pub(super) fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.unwrap_or(if std::io::stdout().is_terminal() { 100 } else { 120 })
 }

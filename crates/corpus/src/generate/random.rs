@@ -1,8 +1,9 @@
 //! Random tests in C: atomic accesses of every order, fences, read-modify-writes, branches.
 //!
-//! A test is a function of its seed. It is small enough for brute force: at most four threads and nine
-//! accesses, all of them atomic, so that none has a data race.
+//! A test is a function of its seed. It is small enough for brute force: at most four threads, nine accesses and
+//! four writes to a variable, whose orders are all tried. All accesses are atomic, so that none has a data race.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A generator of numbers (xorshift*): the same ones everywhere.
@@ -30,8 +31,21 @@ const WRITE: [&str; 4] = ["relaxed", "relaxed", "release", "seq_cst"];
 const BOTH: [&str; 5] = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"];
 const FENCE: [&str; 4] = ["acquire", "release", "acq_rel", "seq_cst"];
 
-/// The test with a number.
+/// How many writes a variable may have.
+const MOST_WRITES: usize = 4;
+
+/// The test with a number. It asks about registers and final memory.
 pub fn random_c(seed: u64) -> super::Test {
+    written(seed, true)
+}
+
+/// The same test, asking about registers only; `None` if it reads nothing.
+pub fn random_c_registers(seed: u64) -> Option<super::Test> {
+    let test = written(seed, false);
+    (!test.text.contains("exists ()")).then_some(test)
+}
+
+fn written(seed: u64, memory: bool) -> super::Test {
     let random = &mut Random::new(seed);
     let threads = random.pick(&[2, 2, 2, 3, 3, 4]);
     let variables: &[&str] = random.pick(&[&["x", "y"][..], &["x", "y"], &["x"], &["x", "y", "z"]]);
@@ -39,6 +53,7 @@ pub fn random_c(seed: u64) -> super::Test {
     let mut text = format!("C {name}\n{{}}\n");
     let mut observed: Vec<(String, usize)> = Vec::new();
     let mut left = 9 - threads;
+    let mut writes = BTreeMap::new();
     for thread in 0..threads {
         let parameters: Vec<String> = variables.iter().map(|name| format!("atomic_int *{name}")).collect();
         let _ = write!(text, "\nP{thread}({}) {{\n", parameters.join(", "));
@@ -49,7 +64,11 @@ pub fn random_c(seed: u64) -> super::Test {
             let variable = random.pick(variables);
             let value = 1 + random.below(2);
             let register = format!("r{registers}");
-            match random.below(12) {
+            let kind = random.below(12);
+            let written = writes.entry(variable).or_insert(0);
+            let reads_only = *written == MOST_WRITES && kind != 6;
+            *written += usize::from(!reads_only && kind >= 4 && kind != 6);
+            match if reads_only { 0 } else { kind } {
                 0..4 => {
                     let order = random.pick(&READ);
                     let _ = writeln!(
@@ -84,7 +103,11 @@ pub fn random_c(seed: u64) -> super::Test {
         }
         text.push_str("}\n");
     }
-    observed.extend(variables.iter().map(|name| (name.to_string(), random.below(3))));
+    let finals: Vec<(String, usize)> =
+        variables.iter().map(|name| (name.to_string(), random.below(3))).collect();
+    if memory {
+        observed.extend(finals);
+    }
     let atoms: Vec<String> = observed.iter().map(|(what, value)| format!("{what}={value}")).collect();
     // Some of what is observed is asked for, all of it is shown.
     let asked = 1 + random.below(3);

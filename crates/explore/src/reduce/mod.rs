@@ -71,7 +71,7 @@ impl FromStr for Reduction {
 }
 
 /// A set of reductions; all of them by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reductions(u8);
 
 impl Reductions {
@@ -124,6 +124,11 @@ impl Reduced {
         for reduction in Reduction::ALL {
             self.count(reduction, other.by(reduction));
         }
+    }
+
+    /// How often since.
+    pub(crate) fn since(&self, before: &Reduced) -> Reduced {
+        Reduced(std::array::from_fn(|at| self.0[at] - before.0[at]))
     }
 
     /// Those that were made, and how often.

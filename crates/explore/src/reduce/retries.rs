@@ -21,8 +21,12 @@
 //! A thread that comes back to a state that it was in, with no effect in between, waits, as at the head of a
 //! loop ([`porf_ir::Instr::LoopHead`]), but only what is live counts. With [`Reduction::NetEffect`], taking locks
 //! and giving them back is no effect either: who takes such a lock next may as well take it as it was before.
-//! Only a lock that is never just tried or looked at is like that, for nobody sees that it is taken. Reads under
-//! the lock may be plain: the next iteration makes them again.
+//! Nobody may see then that a lock was taken, so no thread may ask whether one is. Trying a lock in vain tells it
+//! too, unless that leads to nothing: it is part of an iteration that is left out in its turn (`lock a; try b in
+//! vain; unlock a`, as `std::lock` does). A thread that does something else after it tried in vain has seen the lock,
+//! and the search begins anew without this reduction ([`Error::Without`]). If none does, take an execution and leave
+//! out all iterations without effect of all threads at once: the attempts in vain go with them, and whoever takes a
+//! lock finds it free as before. Reads under the lock may be plain: the next iteration makes them again.
 //!
 //! States are the same up to [`ThreadState::is_like`]. That says nothing of dependencies: under models that
 //! have them nothing is left out here.
@@ -52,6 +56,8 @@ pub(crate) struct Retries<'p> {
     retries: bool,
     /// Whether taking a lock and giving it back is no effect.
     locks: bool,
+    /// Whether nobody may see, for that, that a lock is taken, and somebody might: locks are also tried.
+    tries: bool,
 }
 
 /// The read that a thread made last, and the fences after it.
@@ -85,19 +91,27 @@ impl History<'_> {
         let retries = reductions.has(Reduction::Retries);
         let locks = reductions.has(Reduction::NetEffect)
             && any(|instr| matches!(instr, Instr::Lock { .. }))
-            && !any(|instr| matches!(instr, Instr::TryLock { .. } | Instr::IsLocked { .. }));
+            && !any(|instr| matches!(instr, Instr::IsLocked { .. }));
+        let tries = locks && any(|instr| matches!(instr, Instr::TryLock { .. }));
         if tracking == Tracking::Never && (retries || locks) && program.has_loops() {
             let frees = any(|instr| matches!(instr, Instr::Free { kind, .. } if *kind != AllocKind::Stack));
-            self.retries = Some(Retries { live: Liveness::new(program), frees, retries, locks });
+            self.retries = Some(Retries { live: Liveness::new(program), frees, retries, locks, tries });
         }
     }
 
     /// The new history `tag`, which ends if it leads nowhere new.
     pub fn cut_short(&mut self, tag: Tag) -> Result<Tag, Error> {
+        let back = match self.node(tag).next {
+            Next::Emit(_) => self.comes_back(tag),
+            _ => None,
+        };
+        if self.saw_a_lock(tag, back.as_ref()) {
+            return Err(Error::Without(Reduction::NetEffect));
+        }
         if !matches!(self.node(tag).next, Next::Emit(_)) {
             return Ok(tag);
         }
-        if let Some(back) = self.comes_back(tag) {
+        if let Some(back) = back {
             let by = if back.locks > 0 { Reduction::NetEffect } else { Reduction::Retries };
             // What was chosen may be chosen in another way next time: such a thread does not hang.
             return Ok(match back.chose {
@@ -149,6 +163,34 @@ impl History<'_> {
             }
             after = at;
         }
+    }
+
+    /// Whether the thread found a lock taken and something follows from that: more than reads, fences and locks, other
+    /// than that it comes `back` to where it was before, or waits in a loop that it was in already.
+    fn saw_a_lock(&self, tag: Tag, back: Option<&Back>) -> bool {
+        if !self.retries.as_ref().is_some_and(|known| known.tries) {
+            return false;
+        }
+        let repeated = match (&self.node(tag).next, back) {
+            (_, Some(back)) => back.since,
+            (Next::Emit(Label::Read { .. } | Label::Fence { .. } | Label::Choice { .. }), None) => {
+                return false;
+            }
+            (Next::Emit(Label::Write { rmw: RmwKind::Lock(_), .. }), None) => return false,
+            // Of no interest, or not decided.
+            (Next::Blocked(BlockReason::Assume | BlockReason::Bound), None) => return false,
+            (Next::Blocked(BlockReason::Spin), None) => self.waits_since(tag).unwrap_or(u32::MAX),
+            (Next::Emit(_) | Next::Blocked(_) | Next::Finished | Next::Fault(_), None) => u32::MAX,
+        };
+        let in_vain = |label: &Label| matches!(label, Label::Read { rmw: RmwKind::Lock(LockKind::Test), .. });
+        let mut after = tag;
+        while let Some(at) = self.node(after).parent {
+            if self.state(at).events() < repeated && in_vain(&self.node(after).label) {
+                return true;
+            }
+            after = at;
+        }
+        false
     }
 
     /// Whether nothing is lost with the event between `before` and `after`: it is in no race that comes about

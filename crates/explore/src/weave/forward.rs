@@ -3,6 +3,7 @@
 use super::Weaver;
 use crate::error::Error;
 use crate::history::{Next, Tag, answer};
+use crate::schedule::tag_of;
 use porf_consistency::Checker;
 use porf_event::{Label, ThreadId, Value};
 use porf_graph::{Ev, Links, Need};
@@ -16,7 +17,7 @@ impl<C: Checker> Weaver<'_, C> {
             let Some(&next) = self.trail.now.graph.thread(thread).events().get(settled as usize) else {
                 return Ok(());
             };
-            let before = Tag(self.trail.now.graph.thread(thread).now());
+            let before = tag_of(&self.trail.now.graph, thread.as_usize());
             let node = self.trail.history.node(before);
             if !matches!(node.next, Next::Emit(_))
                 || self.trail.history.site(before) != self.trail.now.links(next).site

@@ -146,7 +146,7 @@ impl<'p, C: Checker> Policy<'p> for Weaver<'p, C> {
         }
         match pending {
             Some((_, thread)) => Some(thread),
-            None => self.trail.schedule.next(graph, &self.trail.history, true),
+            None => self.trail.schedule.choose(graph, &self.trail.history, true),
         }
     }
 

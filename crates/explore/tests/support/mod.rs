@@ -10,3 +10,29 @@ pub mod brute;
 pub mod chain;
 pub mod dependent;
 pub mod generate;
+
+use porf_ir::Program;
+
+/// How many random programs: `default`, fifty times as many with `PORF_FULL`, or what `PORF_FUZZ` says.
+pub fn budget(default: u64) -> u64 {
+    match std::env::var("PORF_FUZZ") {
+        Ok(count) => count.parse().unwrap(),
+        Err(_) if std::env::var_os("PORF_FULL").is_some() => default * 50,
+        Err(_) => default,
+    }
+}
+
+/// All permutations of threads that run the same function.
+pub fn permutations(program: &Program) -> Vec<Vec<u16>> {
+    let mut all: Vec<Vec<u16>> = vec![Vec::new()];
+    for thread in &program.threads {
+        let free = |begun: &Vec<u16>| -> Vec<Vec<u16>> {
+            let others = (0..program.threads.len() as u16)
+                .filter(|other| !begun.contains(other))
+                .filter(|&other| program.threads[other as usize].function == thread.function);
+            others.map(|other| begun.iter().copied().chain([other]).collect()).collect()
+        };
+        all = all.iter().flat_map(free).collect();
+    }
+    all
+}

@@ -9,6 +9,7 @@ mod condition;
 mod cpp;
 pub mod ending;
 mod heap;
+mod input;
 mod kernel;
 mod math;
 pub mod memory;
@@ -53,6 +54,7 @@ const FAMILIES: &[&[Row]] = &[
     cpp::FUNCTIONS,
     stream::FUNCTIONS,
     verifier::FUNCTIONS,
+    input::FUNCTIONS,
     kernel::FUNCTIONS,
     math::FUNCTIONS,
 ];

@@ -48,11 +48,6 @@ pub const FUNCTIONS: &[Row] = &[
         c.push(Instr::Unlock { address });
         nothing(c)
     }),
-    row(&["__VERIFIER_nondet_char", "__VERIFIER_nondet_uchar"], KEEPS, |c| choose(c, 256)),
-    row(&["__VERIFIER_nondet_bool", "__VERIFIER_nondet__Bool"], KEEPS, |c| choose(c, 2)),
-    row(&["__VERIFIER_nondet_*"], KEEPS, |c| {
-        Err(format!("{}, a choice among too many values (porf_choose(n) gives one of n),", c.name))
-    }),
     row(&["porf_choose"], KEEPS, |c| match constant(c.arg(0)) {
         Some(options @ 1..=0xffff) => choose(c, options as u32),
         _ => Err("porf_choose of a number that is no constant between 1 and 65535".to_string()),

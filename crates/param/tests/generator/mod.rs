@@ -262,12 +262,7 @@ impl Generator {
                     updates.push(update);
                 }
             }
-            let params = if two { "p q" } else { "p" };
-            text.push_str(&format!(
-                "transition t{i} ({params}) requires {{ {} }} {{ {} }}\n",
-                guard.join(" && "),
-                updates.join("; ")
-            ));
+            text.push_str(&transition(i, two, &guard, &updates));
         }
         text
     }
@@ -324,13 +319,15 @@ impl Generator {
                     updates.push(update);
                 }
             }
-            let params = if two { "p q" } else { "p" };
-            text.push_str(&format!(
-                "transition t{i} ({params}) requires {{ {} }} {{ {} }}\n",
-                guard.join(" && "),
-                updates.join("; ")
-            ));
+            text.push_str(&transition(i, two, &guard, &updates));
         }
         text
     }
+}
+
+/// A transition of one process, or of two.
+fn transition(number: impl std::fmt::Display, two: bool, guard: &[String], updates: &[String]) -> String {
+    let params = if two { "p q" } else { "p" };
+    let (guard, updates) = (guard.join(" && "), updates.join("; "));
+    format!("transition t{number} ({params}) requires {{ {guard} }} {{ {updates} }}\n")
 }

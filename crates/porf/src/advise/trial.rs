@@ -33,7 +33,8 @@ pub(super) enum Outcome {
 
 impl<'a> Trials<'a> {
     pub fn new(input: &'a Input, request: &Request<'a>, models: &'a [Model]) -> Trials<'a> {
-        let request = Request { all: false, first: true, checkpoint: None, progress: None, ..*request };
+        let request =
+            Request { all: false, first: true, checkpoint: None, progress: None, remote: None, ..*request };
         let start = Instant::now();
         Trials { input, request, models, start, tried: 0, undecided: 0, executions: 0 }
     }

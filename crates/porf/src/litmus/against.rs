@@ -3,9 +3,10 @@
 //! All executions of a litmus test under the first model, by brute force, each put to the second one.
 
 use super::Axioms;
+use crate::explain::{Why, explain_by};
+use crate::trace::Trace;
 use crate::{Error, mapping};
 use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView};
-use porf_event::{EventId, Label};
 use porf_frontend_litmus::LitmusTest;
 use porf_ir::Program;
 use porf_oracle::{Candidate, CatJudge, Execution, Judge};
@@ -18,21 +19,8 @@ pub struct TestDifference {
     pub allowed: u64,
     /// Those of them that the second one forbids.
     pub forbidden: u64,
-    /// The first of these.
-    pub witness: Option<TestWitness>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-/// An execution that only the first model allows.
-pub struct TestWitness {
-    /// The events in program order, each with what it reads from.
-    pub events: Vec<String>,
-    /// The writes of each location in coherence order.
-    pub co: Vec<String>,
-    /// The axiom of the second model that it violates.
-    pub axiom: String,
-    /// The events of that cycle.
-    pub cycle: Vec<String>,
+    /// The first of these, and why each model allows or forbids it.
+    pub witness: Option<(Trace, Why, Why)>,
 }
 
 /// The executions of a test that `first` allows and `second` forbids.
@@ -70,7 +58,9 @@ pub fn difference(
             Ok(false) => {
                 found.forbidden += 1;
                 if found.witness.is_none() {
-                    found.witness = Some(witness(test, &mut other, execution));
+                    let trace = Trace::of_candidate(&test.program, execution);
+                    let why = |model: &Axioms| explain_by(&trace, &model.name, &model.cat).ok().flatten();
+                    found.witness = why(first).zip(why(second)).map(|(one, two)| (trace.clone(), one, two));
                 }
             }
             Err(diagnostic) => error = Some(diagnostic),
@@ -141,40 +131,4 @@ fn allows(
     }
     evaluator.set_co(&co);
     Ok(evaluator.check()?.is_consistent())
-}
-
-fn witness(test: &LitmusTest, evaluator: &mut Evaluator<'_>, execution: &Execution<'_, '_>) -> TestWitness {
-    let candidate = execution.candidate;
-    let inits = candidate.inits();
-    let name = |number: usize| match candidate.events[number].id {
-        _ if number < inits => "init".to_string(),
-        EventId { thread, index } => format!("P{}.{index}", thread.0),
-    };
-    let place = |label: &Label| {
-        label.access().map_or(String::new(), |access| test.program.name_of(access.location.0, access.size))
-    };
-    let events = (inits..candidate.len()).map(|number| {
-        let label = &candidate.events[number].label;
-        let what = match label {
-            Label::Read { mode, value, .. } => {
-                format!("R{mode} {} = {value} from {}", place(label), name(execution.rf[number]))
-            }
-            Label::Write { mode, value, .. } => format!("W{mode} {} = {value}", place(label)),
-            other => other.to_string(),
-        };
-        format!("{}: {what}", name(number))
-    });
-    let co = execution.co.iter().filter(|order| order.len() > 1).map(|order| {
-        let writes: Vec<String> = order[1..].iter().map(|&write| name(write)).collect();
-        format!("{}: {}", place(&candidate.events[order[0]].label), writes.join(" "))
-    });
-    let (events, co) = (events.collect(), co.collect());
-    let violation = evaluator.explain();
-    let cycle = violation.as_ref().and_then(|violation| violation.cycle.as_ref());
-    TestWitness {
-        events,
-        co,
-        cycle: cycle.map_or(Vec::new(), |cycle| cycle.events().iter().map(|&event| name(event)).collect()),
-        axiom: violation.map_or(String::new(), |violation| violation.axiom),
-    }
 }

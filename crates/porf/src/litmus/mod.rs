@@ -1,8 +1,10 @@
 //! A litmus test, a model, an engine: the answer.
 
 mod against;
+mod executions;
 
-pub use against::{TestDifference, TestWitness, difference};
+pub use against::{TestDifference, difference};
+pub use executions::{TestExecution, TestExecutions, executions};
 
 use crate::question::observe;
 use crate::{Error, mapping};
@@ -62,6 +64,10 @@ pub fn parse_litmus(name: &str, text: &str) -> Result<LitmusTest, Error> {
 ///
 /// A C test under the model of a machine is compiled to it first, as [`verify`](crate::verify) does.
 pub fn litmus(test: &LitmusTest, model: &Axioms, engine: Engine) -> Result<TestAnswer, Error> {
+    let is_memory = |observable: &Observable| matches!(observable, Observable::Location { .. });
+    if model.shipped_as() == Some(Model::Wrc11) && test.observables().iter().any(is_memory) {
+        return Err(crate::question::no_last_write());
+    }
     let Some(machine) = model.reading(test)? else { return answer(test, model, engine) };
     let mut compiled = test.clone();
     compiled.program = mapping::compile_to(&test.program, machine)?;

@@ -10,6 +10,7 @@
 
 use super::Request;
 use super::budget::Watch;
+use crate::explain::{Why, explain};
 use crate::input::Input;
 use crate::trace::Trace;
 use crate::{Error, mapping};
@@ -32,6 +33,9 @@ pub struct Difference {
     pub forbidden: u64,
     /// The smallest of these.
     pub witness: Option<Trace>,
+    /// Why the first model allows it and the second one forbids it; `None` where the program is compiled differently
+    /// for the second.
+    pub why: Option<(Why, Why)>,
     /// Why the comparison was broken off, if it was.
     pub limit: Option<Limit>,
 }
@@ -81,12 +85,17 @@ pub fn against(input: &Input, request: &Request<'_>, second: Model) -> Result<Di
                 let size = Trace::size(execution.graph, &|_| true);
                 if best.is_none_or(|best| size < best) {
                     best = Some(size);
-                    difference.witness = Some(Trace::of(execution.program(), execution.graph, &|_| true));
+                    difference.witness =
+                        Some(Trace::of(execution.program(), execution.graph, &|_| true, with_co));
                 }
             }
         })?;
         match cut {
-            None => return Ok(Difference { limit, ..difference }),
+            None => {
+                let why = |trace: &Trace| Some((explain(trace, first)?, explain(trace, second)?));
+                difference.why = difference.witness.as_ref().filter(|_| same).and_then(why);
+                return Ok(Difference { limit, ..difference });
+            }
             Some(cut) if same => two = cut,
             Some(_) => return Err(mixed()),
         }

@@ -3,15 +3,15 @@
 //! A checkpoint is written to a new file that then takes the old one's place. Whatever happens in between,
 //! the file on disk is the end of some slice: going on from it loses nothing and counts nothing twice.
 
-use super::findings::{Places, Seen};
+use super::findings::{Noted, Seen};
 use super::{Error, Request};
-use porf_explore::{Equivalence, Reduced, Rest, Statistics, Task};
+use porf_explore::{Equivalence, Reduced, Rest, Statistics};
 use porf_ir::Program;
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-const SCHEMA: u32 = 7;
+const SCHEMA: u32 = 8;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {
@@ -22,16 +22,8 @@ pub(super) struct Saved {
     blocked: u64,
     events: u64,
     revisits: u64,
-    pub dropped: (u64, u64),
     reduced: Reduced,
-    pub ended: bool,
-    pub loops: Places,
-    pub assumptions: Places,
-    /// Whether some execution is the one that a litmus test asks for.
-    pub answered: bool,
-    /// The executions that show violations, and how much was looked at since the first.
-    pub violations: Vec<Task>,
-    pub after: u64,
+    pub noted: Noted,
     pub rest: Rest,
 }
 
@@ -44,14 +36,8 @@ impl Saved {
             blocked: total.blocked,
             events: total.events,
             revisits: total.revisits,
-            dropped: seen.dropped,
             reduced: total.reduced,
-            ended: seen.ended,
-            loops: seen.loops.clone(),
-            assumptions: seen.assumptions.clone(),
-            answered: seen.answered,
-            violations: seen.found.tasks(),
-            after: seen.after,
+            noted: Noted::of(seen),
             rest: rest.clone(),
         }
     }

@@ -4,7 +4,8 @@
 //! hands back what it has left to do; that is written to the checkpoint and searched next.
 
 use super::checkpoint::Saved;
-use super::findings::Findings;
+use super::findings::{Findings, Noted};
+use super::gather::gather;
 use super::{Estimate, Request, estimate_compiled};
 use crate::Error;
 use porf_explore::{Equivalence, Rest, Statistics, Visit, again, explore_parallel};
@@ -24,17 +25,17 @@ pub trait Progress: Sync {
 }
 
 /// Executions between two looks at the shared state.
-const BATCH: u64 = 64;
-/// Descents for the estimate that progress is measured by.
-const SAMPLES: u32 = 500;
+pub(super) const BATCH: u64 = 64;
+/// Events for the estimate that progress is measured by.
+const ESTIMATE: u64 = 100_000;
 
 /// Runs the search to its end, its budget or its first violation; all counts, also those of earlier
 /// runs that a checkpoint speaks of.
-pub(super) fn drive(
+pub(super) fn drive<'a>(
     program: &Program,
-    request: &Request<'_>,
+    request: &Request<'a>,
     equivalence: Equivalence,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings<'a>,
 ) -> Result<Statistics, Error> {
     let mut total = Statistics::default();
     let mut from = None;
@@ -44,10 +45,23 @@ pub(super) fn drive(
     {
         let saved = Saved::read(checkpoint.path, fingerprint)?;
         total = saved.statistics();
-        from = Some(resume(program, request, equivalence, saved, findings)?);
+        // A budget is for this run.
+        let noted = Noted { executions: 0, ..saved.noted };
+        note(program, request, equivalence, &saved.rest, &noted, findings)?;
+        from = Some(saved.rest);
     }
     if let Some(progress) = request.progress {
-        progress.begin(estimate_compiled(program, request, equivalence, SAMPLES).ok());
+        progress.begin(estimate_compiled(program, request, equivalence, ESTIMATE).ok());
+    }
+    if let Some(remote) = request.remote {
+        let rest = from.take().unwrap_or_else(|| porf_explore::begin(request.model, equivalence));
+        let (counted, rest) = gather(program, request, equivalence, findings, (total, rest), remote)?;
+        total = counted;
+        if !rest.tasks.is_empty() || findings.is_over() {
+            save(request, fingerprint, &total, findings, &rest)?;
+            return Ok(end(request, total));
+        }
+        from = Some(rest);
     }
     loop {
         // The search for load buffering begins anew after every slice: when nothing else is left it is not cut.
@@ -63,50 +77,62 @@ pub(super) fn drive(
             total = Statistics::default();
         }
         total.add(&statistics);
-        if let Some(checkpoint) = request.checkpoint {
-            if rest.is_empty() {
-                let _ = std::fs::remove_file(checkpoint.path);
-            } else {
-                Saved::new(fingerprint, &total, &findings.seen, &rest).write(checkpoint.path)?;
-            }
-        }
+        save(request, fingerprint, &total, findings, &rest)?;
         if findings.is_over() || rest.is_empty() {
-            if let Some(progress) = request.progress {
-                progress.end();
-            }
-            return Ok(total);
+            return Ok(end(request, total));
         }
         from = Some(rest);
     }
 }
 
-/// Takes over what an earlier run found.
-fn resume(
+/// The search is over.
+fn end(request: &Request<'_>, total: Statistics) -> Statistics {
+    if let Some(progress) = request.progress {
+        progress.end();
+    }
+    total
+}
+
+/// Writes what is left to the checkpoint.
+fn save(
+    request: &Request<'_>,
+    fingerprint: u64,
+    total: &Statistics,
+    findings: &Findings<'_>,
+    rest: &Rest,
+) -> Result<(), Error> {
+    let Some(checkpoint) = request.checkpoint else { return Ok(()) };
+    if rest.is_empty() {
+        let _ = std::fs::remove_file(checkpoint.path);
+        return Ok(());
+    }
+    Saved::new(fingerprint, total, &findings.seen, rest).write(checkpoint.path)
+}
+
+/// Takes over what somebody else saw in a part of the search that `rest` is left of.
+pub(super) fn note(
     program: &Program,
     request: &Request<'_>,
     equivalence: Equivalence,
-    saved: Saved,
+    rest: &Rest,
+    noted: &Noted,
     findings: &mut Findings<'_>,
-) -> Result<Rest, Error> {
-    findings.seen.dropped = saved.dropped;
-    findings.seen.ended = saved.ended;
-    findings.seen.loops = saved.loops.clone();
-    findings.seen.assumptions = saved.assumptions.clone();
-    findings.seen.answered |= saved.answered;
-    // They were counted when they were found.
-    let executions = findings.seen.executions;
-    for task in &saved.violations {
+) -> Result<(), Error> {
+    findings.seen.add(noted);
+    let (executions, after) = (findings.seen.executions, findings.seen.after);
+    for task in &noted.violations {
         let mut visitor = |visit: Visit<'_, '_>| {
             let _ = findings.visit(visit);
             ControlFlow::Continue(())
         };
         let options = request.options();
-        again(program, request.model, equivalence, &options, (task, &saved.rest), &mut visitor)
+        again(program, request.model, equivalence, &options, (task, rest), &mut visitor)
             .map_err(Error::Explore)?;
     }
-    findings.seen.executions = executions;
-    findings.seen.after = saved.after;
-    Ok(saved.rest)
+    // They were counted when they were found.
+    findings.seen.executions = executions + noted.executions;
+    findings.seen.after = after + noted.after;
+    Ok(())
 }
 
 fn run_slice(

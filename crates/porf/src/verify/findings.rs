@@ -13,7 +13,7 @@ use crate::answer::{Related, Shown, source};
 use crate::question::{Question, Says};
 use crate::trace::{Trace, stack};
 use porf_event::{BlockReason, Label, ThreadId};
-use porf_explore::{Execution, Stuck, Visit, Waiting};
+use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
 use porf_ir::{Program, Split};
@@ -37,6 +37,8 @@ pub(crate) struct Findings<'a> {
     sections: Option<Sections>,
     /// A thread may end in a panic.
     unwinds: bool,
+    /// The search orders writes.
+    ordered: bool,
     /// What this search saw; begins anew with it.
     pub seen: Seen,
     /// How often the search has begun anew.
@@ -75,7 +77,58 @@ pub(crate) struct Places {
     found: Vec<(String, u32, u32)>,
 }
 
+/// What was seen, as plain data: for a checkpoint, or for whoever drives the search.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Noted {
+    pub executions: u64,
+    pub dropped: (u64, u64),
+    pub ended: bool,
+    pub loops: Places,
+    pub assumptions: Places,
+    /// Whether some execution is the one that a litmus test asks for.
+    pub answered: bool,
+    /// The executions that show violations, and how much was looked at since the first.
+    pub violations: Vec<Task>,
+    pub after: u64,
+}
+
+impl Noted {
+    pub fn of(seen: &Seen) -> Noted {
+        Noted {
+            executions: seen.executions,
+            dropped: seen.dropped,
+            ended: seen.ended,
+            loops: seen.loops.clone(),
+            assumptions: seen.assumptions.clone(),
+            answered: seen.answered,
+            violations: seen.found.tasks(),
+            after: seen.after,
+        }
+    }
+}
+
+impl Seen {
+    /// Takes over what somebody else saw, but for the violations.
+    pub fn add(&mut self, noted: &Noted) {
+        self.dropped.0 += noted.dropped.0;
+        self.dropped.1 += noted.dropped.1;
+        self.ended |= noted.ended;
+        self.loops.merge(&noted.loops);
+        self.assumptions.merge(&noted.assumptions);
+        self.answered |= noted.answered;
+    }
+}
+
 impl Places {
+    fn merge(&mut self, other: &Places) {
+        self.any |= other.any;
+        for place in &other.found {
+            if self.found.len() < Places::MOST && !self.found.contains(place) {
+                self.found.push(place.clone());
+            }
+        }
+    }
+
     /// How many are kept.
     const MOST: usize = 8;
 
@@ -121,11 +174,17 @@ impl<'a> Findings<'a> {
             watch,
             sections: None,
             unwinds,
+            ordered: false,
             seen: Seen::default(),
             begun: 0,
             stopped: None,
             unsupported: None,
         }
+    }
+
+    /// The condition that is asked of executions.
+    pub fn question(&self) -> Option<&'a Question> {
+        self.question
     }
 
     /// Whether every single execution has to be looked at.
@@ -165,6 +224,7 @@ impl<'a> Findings<'a> {
     /// The search that begins now: on what, and how.
     pub fn begin(&mut self, program: &Program, model: Model, equivalence: Equivalence) {
         self.sections = Sections::of(program, model, equivalence);
+        self.ordered = equivalence == Equivalence::Mo && model != Model::Wrc11;
     }
 
     pub fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
@@ -264,6 +324,14 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Somebody else searches: is there still time?
+    pub fn look_at_the_clock(&mut self) {
+        let _ = self.go_on_watching();
+        if self.stopped.is_none() {
+            self.stopped = self.watch.spent(self.seen.executions, 0);
+        }
+    }
+
     /// In the middle of an execution: is there still time?
     fn go_on_watching(&mut self) -> ControlFlow<()> {
         self.stopped = self.stopped.take().or_else(|| self.watch.over());
@@ -311,7 +379,7 @@ impl<'a> Findings<'a> {
     ) -> ControlFlow<()> {
         let place = || Place::new(kind, &[], &message);
         self.meet(execution, kind, &|_| true, &place, |trace| {
-            let shown = Shown { stack: Vec::new(), related: Vec::new(), trace, marked: Vec::new() };
+            let shown = Shown::new(Vec::new(), Vec::new(), trace, Vec::new());
             (message.clone(), shown)
         })
     }
@@ -355,7 +423,7 @@ impl<'a> Findings<'a> {
                 }
                 None => (calls.clone(), Vec::new()),
             };
-            (message.clone(), Shown { stack, related, trace, marked: Vec::new() })
+            (message.clone(), Shown::new(stack, related, trace, Vec::new()))
         })
     }
 
@@ -367,7 +435,7 @@ impl<'a> Findings<'a> {
             let kind = ViolationKind::Panic;
             let place = || Place::new(kind, std::slice::from_ref(&stack), &message);
             self.meet(execution, kind, &keep, &place, |trace| {
-                let shown = Shown { stack: stack.clone(), related: Vec::new(), trace, marked: Vec::new() };
+                let shown = Shown::new(stack.clone(), Vec::new(), trace, Vec::new());
                 (message.clone(), shown)
             })?;
         }
@@ -407,7 +475,7 @@ impl<'a> Findings<'a> {
             let stack = stack_of(event);
             let location = trace.event(execution.graph.event(event).id).map_or("", |event| &event.location);
             let message = message.replace("{}", location);
-            (message, Shown { stack, related, trace, marked })
+            (message, Shown::new(stack, related, trace, marked))
         })
     }
 
@@ -444,7 +512,7 @@ impl<'a> Findings<'a> {
                 .iter()
                 .filter_map(|(_, _, event)| event.map(|event| execution.graph.event(event).id))
                 .collect();
-            (message.to_string(), Shown { stack, related: places.collect(), trace, marked })
+            (message.to_string(), Shown::new(stack, places.collect(), trace, marked))
         })
     }
 
@@ -460,7 +528,7 @@ impl<'a> Findings<'a> {
         if self.checks.has(kind) {
             let size = Trace::size(execution.graph, keep);
             if let Some(slot) = self.seen.found.slot(kind, size, self.all.then(place)) {
-                let trace = Trace::of(execution.program(), execution.graph, keep);
+                let trace = Trace::of(execution.program(), execution.graph, keep, self.ordered);
                 let (message, shown) = tell(trace);
                 self.seen.found.put(slot, kind, message, shown, execution.task());
                 self.seen.cuts.clone_from(&execution.program().cuts);

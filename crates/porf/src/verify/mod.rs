@@ -5,17 +5,24 @@ mod budget;
 mod checkpoint;
 mod drive;
 mod findings;
+mod gather;
+mod job;
 mod kept;
 mod panics;
 mod sections;
+mod work;
 
 pub use against::{Difference, against};
 pub use budget::{Budget, Memory};
 pub use drive::Progress;
+pub use gather::{Event, Remote};
+pub use job::{Assignment, Job, Left, Outcome, PROTOCOL, Report};
+pub use porf_explore::Estimate;
+pub use work::{Inbox, work};
 
 use crate::answer::{Answer, Seconds};
 use crate::input::Input;
-use crate::question::Question;
+use crate::question::{Question, no_last_write};
 use crate::{Error, mapping, usage};
 use budget::Watch;
 use findings::{Findings, Seen};
@@ -26,6 +33,9 @@ use porf_verdict::{Checks, Coverage, Limit, Verdict};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+
+/// Events for an estimate that was asked for.
+const ESTIMATE: u64 = 4_000_000;
 
 /// What to look for, and how.
 #[derive(Clone, Copy)]
@@ -58,6 +68,8 @@ pub struct Request<'a> {
     pub interrupt: Option<&'a AtomicBool>,
     /// Who is told how far the search is.
     pub progress: Option<&'a dyn Progress>,
+    /// Workers elsewhere that do the main search.
+    pub remote: Option<&'a dyn Remote>,
 }
 
 /// A file that holds what is left to do, so that a search that was broken off goes on from it.
@@ -67,15 +79,6 @@ pub struct Checkpoint<'a> {
     pub path: &'a Path,
     /// How long the search runs between two writes.
     pub interval: Duration,
-}
-
-/// About how many executions a program has.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// Complete or blocked executions.
-    pub executions: f64,
-    /// The standard error of that number.
-    pub standard_error: f64,
 }
 
 impl Request<'_> {
@@ -96,6 +99,7 @@ impl Request<'_> {
             reductions: Reductions::default(),
             interrupt: None,
             progress: None,
+            remote: None,
         }
     }
 
@@ -122,8 +126,7 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let mut warnings = Vec::new();
     if input.question.as_ref().is_some_and(Question::is_about_memory) {
         if request.model == Model::Wrc11 {
-            let message = "the condition is about final contents of memory, which wrc11 does not order";
-            return Err(Error::Unsupported(message.to_string()));
+            return Err(no_last_write());
         }
         if equivalence == Equivalence::Rf && request.model.entry().has(equivalence) {
             let message = "the condition is about final contents of memory: searching up to mo instead";
@@ -172,9 +175,9 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
                 assumptions: seen.assumptions.list(),
             })
         }
-        (None, None) => Verdict::Safe(match request.unroll {
-            Some(unroll) if seen.loops.any => Coverage::Bounded { unroll, loops: seen.loops.list() },
-            _ => Coverage::Exhaustive,
+        (None, None) => Verdict::Safe(match (request.unroll.filter(|_| seen.loops.any), input.tried()) {
+            (None, inputs) if inputs.is_empty() => Coverage::Exhaustive,
+            (unroll, inputs) => Coverage::Bounded { unroll, loops: seen.loops.list(), inputs },
         }),
     };
     Ok(Answer {
@@ -213,14 +216,17 @@ fn unwinds(program: &Program) -> bool {
 }
 
 /// One search; what it finds goes to `findings`.
-fn search(
+fn search<'a>(
     program: &Program,
-    request: &Request<'_>,
+    request: &Request<'a>,
     equivalence: Equivalence,
-    findings: &mut Findings<'_>,
+    findings: &mut Findings<'a>,
 ) -> Result<Statistics, Error> {
     findings.begin(program, request.model, equivalence);
-    let alone = request.jobs <= 1 && request.checkpoint.is_none() && request.progress.is_none();
+    let alone = request.jobs <= 1
+        && request.checkpoint.is_none()
+        && request.progress.is_none()
+        && request.remote.is_none();
     let explored = if alone {
         let mut visitor = |visit: Visit<'_, '_>| findings.visit(visit);
         explore(program, request.model, equivalence, &request.options(), &mut visitor).map_err(Error::Explore)
@@ -245,19 +251,17 @@ fn search(
 }
 
 /// How many executions to expect.
-pub fn estimate(input: &Input, request: &Request<'_>, samples: u32) -> Result<Estimate, Error> {
+pub fn estimate(input: &Input, request: &Request<'_>) -> Result<Estimate, Error> {
     let program = compiled(input, request.model)?;
-    estimate_compiled(&program, request, request.equivalence, samples)
+    estimate_compiled(&program, request, request.equivalence, ESTIMATE)
 }
 
 fn estimate_compiled(
     program: &Program,
     request: &Request<'_>,
     equivalence: Equivalence,
-    samples: u32,
+    events: u64,
 ) -> Result<Estimate, Error> {
-    let (executions, standard_error) =
-        porf_explore::estimate(program, request.model, equivalence, &request.options(), samples)
-            .map_err(Error::Explore)?;
-    Ok(Estimate { executions, standard_error })
+    porf_explore::estimate(program, request.model, equivalence, &request.options(), events)
+        .map_err(Error::Explore)
 }

@@ -137,5 +137,5 @@ pub(super) fn confirmed_words(confirmed: &Confirmed) -> String {
 
 /// An error, as an object; with its place where there is one.
 pub fn error_json(file: &str, wrong: &Diagnostic) -> String {
-    format!("{}\n", json!({"schema": 1, "command": "prove", "file": file, "error": diagnostic::json(wrong)}))
+    format!("{}\n", diagnostic::failure("prove", Some(file), wrong))
 }

@@ -1,10 +1,12 @@
 //! The answers of `porf prove`: a proof or a run, one explored instance, a checked certificate, an error.
 
+mod html;
 mod json;
 mod sarif;
 mod text;
 mod words;
 
+pub use html::proof_html;
 pub use json::{checked_json, error_json, explored_json, proof_json};
 pub use sarif::proof_sarif;
 pub use text::{checked_text, explored_text, proof_text};

@@ -22,13 +22,17 @@ pub fn proof_sarif(proof: &Proof<'_>) -> String {
                 let transition = subject.system.transitions.iter().find(|known| known.name == *name)?;
                 let who: Vec<String> = step.processes.iter().map(|p| format!("#{}", p + 1)).collect();
                 let text = format!("{} {name}", who.join(" "));
-                Some(place(&location(subject, transition.span), Some(&text)))
+                let acting = who.first().cloned().unwrap_or_default();
+                Some((acting, place(&location(subject, transition.span), Some(&text))))
             }));
         }
+    }
+    if let Verdict::Inconclusive(limit) = &answer.verdict {
+        log.inconclusive(&limit.to_string());
     }
     format!("{:#}\n", log.finish())
 }
 
-fn location(subject: &Subject<'_>, span: Span) -> SourceLocation {
+pub(super) fn location(subject: &Subject<'_>, span: Span) -> SourceLocation {
     SourceLocation { file: subject.file.to_string(), line: span.line, column: span.column }
 }

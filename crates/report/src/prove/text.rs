@@ -57,7 +57,7 @@ pub fn proof_text(proof: &Proof<'_>, paint: Paint) -> String {
 }
 
 /// What *safe* covers, with the assumptions it rests on.
-fn covered(subject: &Subject<'_>, warnings: &[Warning], coverage: &Coverage) -> String {
+pub(super) fn covered(subject: &Subject<'_>, warnings: &[Warning], coverage: &Coverage) -> String {
     let cubes = match coverage {
         Coverage::AllInstances { cubes } => *cubes,
         other => return other.to_string(),

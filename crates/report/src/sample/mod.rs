@@ -1,5 +1,6 @@
 //! What `porf sample` found: the report, and its renderers.
 
+mod html;
 mod json;
 mod sarif;
 mod text;

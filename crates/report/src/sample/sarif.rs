@@ -1,8 +1,8 @@
 //! Every finding as a result of a SARIF log, with the places of the other threads.
 
 use super::{Frame, Summary};
-use crate::sarif::{Log, place};
-use porf_verdict::SourceLocation;
+use crate::sarif::{Log, flow, place};
+use porf_verdict::{SourceLocation, Verdict};
 use serde_json::Value;
 
 impl Summary {
@@ -23,6 +23,15 @@ impl Summary {
                     Some(place(&frames.iter().find_map(location)?, Some(title)))
                 });
             result["relatedLocations"] = others.collect();
+            // What each thread is at: its calls, outermost first.
+            let calls = finding.stacks.iter().flat_map(|(title, frames)| {
+                let known = frames.iter().rev().filter_map(move |frame| Some((location(frame)?, frame)));
+                known.map(move |(at, frame)| (title.clone(), place(&at, Some(&frame.function))))
+            });
+            result["codeFlows"] = flow(calls);
+        }
+        if let Verdict::Inconclusive(limit) = &self.verdict {
+            log.inconclusive(&limit.to_string());
         }
         log.finish()
     }

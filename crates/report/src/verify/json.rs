@@ -1,9 +1,11 @@
 //! For programs: see docs/report-format.md.
 
 use super::hints;
+use crate::explain;
 use porf::trace::{StackFrame, Trace, TraceEvent};
-use porf::{Answer, Difference, Estimate, Found, Model, Origin, Shown};
-use porf_verdict::{Coverage, SourceLocation, Verdict, Violation, ViolationKind};
+use porf::{Answer, Difference, Estimate, Found, Model, Origin, Shown, Why};
+use porf_event::EventId;
+use porf_verdict::{Coverage, SourceLocation, TriedInput, Verdict, Violation, ViolationKind};
 use serde_json::{Value, json};
 
 /// The object that `verify --format json` prints.
@@ -31,9 +33,13 @@ pub fn json(answer: &Answer) -> Value {
         "peak_bytes": answer.peak_bytes,
     });
     match &answer.verdict {
-        Verdict::Safe(Coverage::Bounded { unroll, loops }) => {
+        Verdict::Safe(Coverage::Bounded { unroll, loops, inputs }) => {
             let loops: Value = loops.iter().map(location_json).collect();
-            object["coverage"] = json!({ "kind": "bounded", "unroll": unroll, "loops": loops });
+            let tried =
+                |input: &TriedInput| json!({ "place": location_json(&input.place), "values": input.values });
+            let inputs: Value = inputs.iter().map(tried).collect();
+            object["coverage"] =
+                json!({ "kind": "bounded", "unroll": unroll, "loops": loops, "inputs": inputs });
         }
         Verdict::Safe(_) => object["coverage"] = json!({ "kind": "exhaustive" }),
         Verdict::Inconclusive(limit) => object["limit"] = json!(limit.to_string()),
@@ -58,7 +64,10 @@ fn found_json(found: &Found) -> Value {
     if let Some(shown) = &found.shown {
         object["stack"] = stack(&shown.stack);
         object["related"] = related(shown);
-        object["witness"] = trace(&shown.trace);
+        object["witness"] = trace(&shown.trace, shown.why.as_ref());
+        if let Some(why) = &shown.why {
+            object["why"] = explain::json(why);
+        }
     }
     object
 }
@@ -71,6 +80,7 @@ fn reduced(answer: &Answer) -> Value {
 
 /// The object that `verify --against --format json` prints.
 pub fn difference_json(origin: &Origin, model: Model, against: Model, difference: &Difference) -> Value {
+    let first = difference.why.as_ref().map(|(first, _)| first);
     json!({
         "schema": 1,
         "command": "verify",
@@ -79,7 +89,9 @@ pub fn difference_json(origin: &Origin, model: Model, against: Model, difference
         "against": against.name(),
         "executions": difference.allowed,
         "forbidden": difference.forbidden,
-        "witness": difference.witness.as_ref().map(trace),
+        "witness": difference.witness.as_ref().map(|witness| trace(witness, first)),
+        "why": difference.why.as_ref().map(|(_, second)| explain::json(second)),
+        "limit": difference.limit.as_ref().map(|limit| limit.to_string()),
     })
 }
 
@@ -90,6 +102,8 @@ pub fn estimate_json(estimate: &Estimate) -> Value {
         "command": "verify",
         "estimate": estimate.executions,
         "standard_error": estimate.standard_error,
+        "interval": [estimate.interval.0, estimate.interval.1],
+        "blocked": estimate.blocked,
     })
 }
 
@@ -120,13 +134,27 @@ fn stack(frames: &[StackFrame]) -> Value {
         .collect()
 }
 
-pub(super) fn trace(trace: &Trace) -> Value {
+/// An execution: its threads, its events, co, and happens-before if it is known.
+pub(crate) fn trace(trace: &Trace, why: Option<&Why>) -> Value {
     let threads: Value = trace
         .threads
         .iter()
         .map(|thread| json!({ "id": thread.id.to_string(), "runs": thread.name }))
         .collect();
-    json!({ "threads": threads, "events": trace.events.iter().map(event).collect::<Value>() })
+    let mut object = json!({
+        "threads": threads,
+        "events": trace.events.iter().map(event).collect::<Value>(),
+        "interleaves": trace.interleaves,
+    });
+    if let Some(co) = &trace.co {
+        let names = |order: &Vec<EventId>| order.iter().map(EventId::to_string).collect::<Vec<_>>();
+        object["co"] = co.iter().map(names).collect();
+    }
+    if let Some(why) = why {
+        object["hb"] = why.hb.as_deref().map_or(Value::Null, explain::pairs);
+        object["sw"] = why.sw.as_deref().map_or(Value::Null, explain::pairs);
+    }
+    object
 }
 
 fn event(event: &TraceEvent) -> Value {

@@ -1,16 +1,15 @@
 //! The answer of `porf verify`: text, JSON, HTML, DOT, SARIF, witnesses.
 
 mod dot;
-mod fold;
 pub(crate) mod hints;
 mod html;
-mod json;
+pub(crate) mod json;
 mod sarif;
-mod text;
+pub(crate) mod text;
 mod witness;
 
 pub use dot::dot;
-pub use html::html;
+pub use html::{difference_html, html};
 pub use json::{difference_json, estimate_json, json};
 pub use sarif::sarif;
 pub use text::{difference_text, estimate_text, text};

@@ -2,6 +2,7 @@
 
 use crate::sarif::{Log, flow, place};
 use porf::{Answer, Found, source};
+use porf_verdict::Verdict;
 use serde_json::Value;
 
 /// A SARIF 2.1.0 log with one run.
@@ -18,8 +19,11 @@ pub fn sarif(answer: &Answer) -> Value {
         result["relatedLocations"] = related.collect();
         result["codeFlows"] = flow(shown.trace.events.iter().filter_map(|event| {
             let text = format!("{} {}", event.id, event.describe());
-            Some(place(&event.source()?.location, Some(&text)))
+            Some((event.id.thread.to_string(), place(&event.source()?.location, Some(&text))))
         }));
+    }
+    if let Verdict::Inconclusive(limit) = &answer.verdict {
+        log.inconclusive(&limit.to_string());
     }
     log.finish()
 }

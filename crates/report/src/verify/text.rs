@@ -1,7 +1,8 @@
 //! For people: a diagnostic in the source, then the execution, one column per thread.
 
-use super::fold::{Row, fold};
 use super::hints;
+use crate::explain;
+use crate::fold::{Row, fold};
 use crate::paint::{Paint, Snippet, extent};
 use miette::{LabeledSpan, NamedSource};
 use porf::names::is_library;
@@ -12,7 +13,7 @@ use porf_verdict::{Checks, Verdict, Violation, ViolationKind};
 use std::fmt::Write;
 
 /// The whole answer. `read` gives the text of a source file.
-pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> Option<String>) -> String {
+pub fn text(answer: &Answer, paint: Paint, width: usize, read: &dyn Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     match &answer.verdict {
         Verdict::Safe(coverage) => {
@@ -21,11 +22,16 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
                 Some(_) => "; data races are not looked for",
                 None => "",
             };
-            let _ =
-                writeln!(out, "safe under {}: {coverage}{races}{}", answer.model, looked_for(answer.checks));
+            let _ = writeln!(
+                out,
+                "{} under {}: {coverage}{races}{}",
+                paint.good("safe"),
+                answer.model,
+                looked_for(answer.checks)
+            );
         }
         Verdict::Inconclusive(limit) => {
-            let _ = writeln!(out, "inconclusive under {}: {limit}", answer.model);
+            let _ = writeln!(out, "{} under {}: {limit}", paint.wrap("33", "inconclusive"), answer.model);
         }
         Verdict::Violated(violation) => {
             let count = answer.found.len();
@@ -33,7 +39,7 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
                 0 | 1 => violation.kind.word().to_string(),
                 _ => format!("{count} violations"),
             };
-            let _ = writeln!(out, "violated under {}: {what}", answer.model);
+            let _ = writeln!(out, "{} under {}: {what}", paint.bad("violated"), answer.model);
             for (at, Found { violation, shown }) in answer.found.iter().enumerate() {
                 if count > 1 {
                     let _ = writeln!(out, "\n{} of {count}: {}", at + 1, violation.kind.word());
@@ -43,10 +49,18 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
                     continue;
                 };
                 let help = if at == 0 { hints::help(answer) } else { None };
-                diagnostic(&mut out, violation, shown, help, color, width, read);
+                diagnostic(&mut out, violation, shown, help, paint, width, read);
                 let _ = writeln!(out, "how it happens:\n");
-                columns(&mut out, &shown.trace, &shown.marked, width);
+                columns(&mut out, &shown.trace, &shown.marked, paint, width);
                 out.push('\n');
+                if let Some(why) = &shown.why {
+                    out.push_str(&paint.shown(&explain::text(why, &shown.trace)));
+                    if let Some((suggestion, why)) = &shown.repaired {
+                        let _ = writeln!(out, "with {suggestion}:");
+                        out.push_str(&paint.shown(&explain::text(why, &shown.trace)));
+                    }
+                    out.push('\n');
+                }
             }
             if let Some(limit) = &answer.unfinished {
                 let _ = writeln!(out, "there may be more violations: {limit}");
@@ -71,7 +85,7 @@ pub fn text(answer: &Answer, color: bool, width: usize, read: &dyn Fn(&str) -> O
 }
 
 /// How many executions were visited, and how many there are if the order of interchangeable threads counts.
-fn executions(answer: &Answer) -> String {
+pub(super) fn executions(answer: &Answer) -> String {
     let visited = answer.executions;
     match answer.reduced.by(Reduction::Symmetry) {
         0 => format!("{visited} execution{}", if visited == 1 { "" } else { "s" }),
@@ -90,8 +104,14 @@ fn looked_for(checks: Checks) -> String {
 }
 
 /// What `verify --against` prints.
-pub fn difference_text(model: Model, against: Model, difference: &Difference, width: usize) -> String {
-    let Difference { allowed, forbidden, witness, limit } = difference;
+pub fn difference_text(
+    model: Model,
+    against: Model,
+    difference: &Difference,
+    paint: Paint,
+    width: usize,
+) -> String {
+    let Difference { allowed, forbidden, witness, why, limit } = difference;
     if let Some(limit) = limit {
         return format!("inconclusive under {model}: {limit}\n");
     }
@@ -100,16 +120,25 @@ pub fn difference_text(model: Model, against: Model, difference: &Difference, wi
         format!("{forbidden} of {allowed} execution{plural} under {model} are forbidden by {against}\n");
     if let Some(trace) = witness {
         out.push_str("one of them:\n\n");
-        columns(&mut out, trace, &[], width);
+        columns(&mut out, trace, &[], paint, width);
+        if let Some((_, second)) = why {
+            out.push('\n');
+            out.push_str(&paint.shown(&explain::text(second, trace)));
+        }
     }
     out
 }
 
 /// What `verify --estimate` prints.
 pub fn estimate_text(estimate: &Estimate) -> String {
-    let Estimate { executions, standard_error } = estimate;
+    let Estimate { executions, standard_error, interval: (low, high), blocked } = estimate;
     let plural = if executions.round() == 1.0 { "" } else { "s" };
-    format!("about {executions:.0} execution{plural} (standard error {standard_error:.0})\n")
+    if *standard_error == 0.0 {
+        return format!("{executions:.0} execution{plural}, {blocked:.0} blocked: exact, all were visited\n");
+    }
+    format!(
+        "about {executions:.0} execution{plural}, probably between {low:.0} and {high:.0}; about {blocked:.0} blocked\n"
+    )
 }
 
 fn diagnostic(
@@ -117,7 +146,7 @@ fn diagnostic(
     violation: &Violation,
     shown: &Shown,
     help: Option<String>,
-    color: bool,
+    paint: Paint,
     width: usize,
     read: &dyn Fn(&str) -> Option<String>,
 ) {
@@ -136,16 +165,16 @@ fn diagnostic(
         }
     }
     for snippet in &all {
-        out.push_str(&snippet.render(Paint { color }, Some(width)));
+        out.push_str(&snippet.render(paint, Some(width)));
     }
-    calls(out, "called from", &shown.stack);
+    calls(out, "called from", &shown.stack, paint);
     for related in &shown.related {
-        calls(out, &format!("{}, called from", related.message), &related.stack);
+        calls(out, &format!("{}, called from", related.message), &related.stack, paint);
     }
 }
 
 /// A stack of calls, those inside a library counted only; nothing if it says no more than the snippet.
-fn calls(out: &mut String, what: &str, stack: &[StackFrame]) {
+fn calls(out: &mut String, what: &str, stack: &[StackFrame], paint: Paint) {
     let last = stack.iter().rposition(|frame| !is_library(frame));
     let stack = last.map_or(stack, |last| &stack[..=last]);
     if stack.iter().filter(|frame| !is_library(frame)).count() < 2 {
@@ -157,33 +186,54 @@ fn calls(out: &mut String, what: &str, stack: &[StackFrame]) {
         if !is_library(frame) {
             let _ = writeln!(out, "    {} at {}", frame.function, frame.location);
         } else if group.iter().any(|frame| frame.location.line > 0) {
-            let _ = writeln!(out, "    … {}", plural(group.len(), "call", "inside a library"));
+            let _ =
+                writeln!(out, "    {} {}", paint.shown("…"), plural(group.len(), "call", "inside a library"));
         }
     }
 }
 
-/// The events, top to bottom in an order that explains them, each in its thread's column.
-fn columns(out: &mut String, trace: &Trace, marked: &[EventId], width: usize) {
+/// A column narrower than this says too little.
+const NARROWEST: usize = 18;
+
+/// The events, top to bottom in an order that explains them, each in its thread's column; one below the other where
+/// the terminal is too narrow for that.
+pub(crate) fn columns(out: &mut String, trace: &Trace, marked: &[EventId], paint: Paint, width: usize) {
     let count = trace.threads.len().max(1);
     let column = |thread: ThreadId| trace.threads.iter().position(|known| known.id == thread).unwrap_or(0);
-    let rows: Vec<(String, usize, String)> = fold(trace, marked)
+    let rows: Vec<(String, usize, String, bool)> = fold(trace, marked)
         .iter()
         .map(|row| match row {
-            Row::Event(event) => (event.id.to_string(), column(event.id.thread), cell(event, marked)),
-            Row::Folded { thread, events } => (String::new(), column(*thread), folded(events)),
+            Row::Event(event) => {
+                let text = paint.shown(&cell(event, marked));
+                (event.id.to_string(), column(event.id.thread), text, marked.contains(&event.id))
+            }
+            Row::Folded { thread, events } => {
+                (String::new(), column(*thread), paint.shown(&folded(events)), false)
+            }
         })
         .collect();
-    let longest = rows.iter().map(|(_, _, text)| text.chars().count()).max().unwrap_or(0);
+    let room = width.saturating_sub(8);
+    let narrow = room < count * NARROWEST;
+    let longest = rows.iter().map(|(_, _, text, _)| text.chars().count()).max().unwrap_or(0);
     // Columns share the width; long cells get at least a readable part of it.
-    let each = (width.saturating_sub(8) / count).clamp(18, longest.max(18) + 2);
-    let mut header = String::from("        ");
-    for thread in &trace.threads {
-        let _ = write!(header, "{:each$}", clip(&format!("{} {}", thread.id, thread.name), each - 1));
+    let each = if narrow { 0 } else { (room / count).clamp(NARROWEST, longest.max(NARROWEST) + 2) };
+    let name = |thread: &porf::trace::TraceThread| format!("{} {}", thread.id, thread.name);
+    if !narrow {
+        let mut header = String::from("        ");
+        for thread in &trace.threads {
+            let _ = write!(header, "{:each$}", clip(&paint.shown(&name(thread)), each - 1, paint));
+        }
+        let _ = writeln!(out, "{}", header.trim_end());
     }
-    let _ = writeln!(out, "{}", header.trim_end());
-    for (id, column, text) in rows {
+    let mut last = None;
+    for (id, column, text, is_marked) in rows {
+        if narrow && last.replace(column) != Some(column) {
+            let title = trace.threads.get(column).map_or(String::new(), name);
+            let _ = writeln!(out, "        {}", paint.strong(&clip(&paint.shown(&title), room, paint)));
+        }
         let room = width.saturating_sub(8 + column * each);
-        let text = if column + 1 == count { text } else { clip(&text, room) };
+        let text = if column + 1 == count && !narrow { text } else { clip(&text, room, paint) };
+        let text = if is_marked { paint.bad(&text) } else { text };
         let _ = writeln!(out, "{id:7} {:indent$}{text}", "", indent = column * each);
     }
 }
@@ -215,11 +265,12 @@ fn plural(count: usize, what: &str, rest: &str) -> String {
     format!("{count} {what}{} {rest}", if count == 1 { "" } else { "s" })
 }
 
-fn clip(text: &str, width: usize) -> String {
+fn clip(text: &str, width: usize, paint: Paint) -> String {
     if text.chars().count() <= width {
         return text.to_string();
     }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    let dots = paint.shown("…");
+    text.chars().take(width.saturating_sub(dots.chars().count())).chain(dots.chars()).collect()
 }
 
 /// A message about the place of a stack, with its lines if the file can be read.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// The file for a violation of an answer, if an execution shows it.
 pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
     let shown = found.shown.as_ref()?;
-    let Origin { files, flags, entry, spurious, overflow, volatile } = &answer.origin;
+    let Origin { files, flags, entry, spurious, overflow, volatile, inputs } = &answer.origin;
     Some(json!({
         "schema": 1,
         "kind": "witness",
@@ -20,9 +20,10 @@ pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
         "spurious": spurious,
         "overflow": overflow,
         "volatile": volatile.word(),
+        "inputs": inputs.as_ref().map(ToString::to_string),
         "model": answer.model.name(),
         "violation": violation_json(&found.violation),
-        "execution": trace(&shown.trace),
+        "execution": trace(&shown.trace, shown.why.as_ref()),
     }))
 }
 
@@ -37,6 +38,8 @@ pub struct Witness {
     pub model: Model,
     /// The events of the execution.
     pub events: Vec<Expected>,
+    /// The writes of each location in coherence order, if it says so.
+    pub co: Option<Vec<Vec<EventId>>>,
     /// The file itself, for what is only shown.
     pub json: Value,
 }
@@ -55,6 +58,7 @@ impl Witness {
             spurious: json["spurious"] == true,
             overflow: json["overflow"] == true,
             volatile: json["volatile"].as_str().and_then(Volatile::from_word).unwrap_or_default(),
+            inputs: json["inputs"].as_str().and_then(|text| text.parse().ok()),
         };
         let events = json["execution"]["events"].as_array().into_iter().flatten();
         let events = events.map(|event| {
@@ -63,9 +67,18 @@ impl Witness {
                 id: event_id(id).ok_or_else(|| format!("no event {id}"))?,
                 label: event["label"].as_str().unwrap_or_default().to_string(),
                 answer: event["answer"].as_u64().unwrap_or(0),
+                rf: event["rf"].as_str().and_then(event_id),
             })
         });
+        let orders = json["execution"]["co"].as_array().map(|orders| {
+            let names = |order: &Value| -> Vec<EventId> {
+                let names = order.as_array().into_iter().flatten();
+                names.filter_map(|name| event_id(name.as_str()?)).collect()
+            };
+            orders.iter().map(names).collect()
+        });
         Ok(Witness {
+            co: orders,
             origin,
             cuts: serde_json::from_value(json["cuts"].clone()).unwrap_or_default(),
             model: json["model"].as_str().unwrap_or_default().parse()?,
@@ -77,6 +90,9 @@ impl Witness {
 
 /// `T1.3`.
 fn event_id(text: &str) -> Option<EventId> {
+    if text == "init" {
+        return Some(EventId::INIT);
+    }
     let (thread, index) = text.strip_prefix('T')?.split_once('.')?;
     Some(EventId { thread: ThreadId(thread.parse().ok()?), index: index.parse().ok()? })
 }

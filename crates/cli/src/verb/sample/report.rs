@@ -136,21 +136,20 @@ fn stack_title(finding: &protocol::Finding, index: usize, stack: &Stack) -> Stri
     format!("earlier {access} by {}", stack.thread)
 }
 
+/// What tells a finding from others, to people.
+pub fn key(finding: &Finding) -> (ViolationKind, String, Vec<String>) {
+    let top = |(_, frames): &(String, Vec<Frame>)| {
+        frames
+            .first()
+            .map_or(String::new(), |frame| format!("{}{:?}{}", frame.function, frame.file, frame.line))
+    };
+    let mut tops: Vec<String> = finding.stacks.iter().map(top).collect();
+    tops.sort();
+    (finding.kind, finding.message.clone(), tops)
+}
+
 /// Adds up findings whose stacks begin at the same lines.
 fn merge(findings: &mut Vec<Finding>) {
-    let key = |finding: &Finding| {
-        let mut tops: Vec<String> = finding
-            .stacks
-            .iter()
-            .map(|(_, frames)| {
-                frames.first().map_or(String::new(), |frame| {
-                    format!("{}{:?}{}", frame.function, frame.file, frame.line)
-                })
-            })
-            .collect();
-        tops.sort();
-        (finding.kind, finding.message.clone(), tops)
-    };
     let mut merged: Vec<Finding> = Vec::new();
     for finding in findings.drain(..) {
         match merged.iter_mut().find(|known| key(known) == key(&finding)) {

@@ -1,5 +1,6 @@
 //! How far a search is, on a terminal.
 
+use crate::options::width;
 use indicatif::{ProgressBar, ProgressStyle};
 use porf::{Estimate, Progress};
 use std::sync::OnceLock;
@@ -9,12 +10,16 @@ use std::sync::OnceLock;
 #[derive(Default)]
 pub struct Bar(OnceLock<ProgressBar>);
 
-/// An estimate that may be wrong by more than this part of itself says nothing.
-const ROUGH: f64 = 0.2;
+/// Where the ends of the interval are further apart than this factor, the estimate says nothing.
+const ROUGH: f64 = 2.0;
 
 impl Progress for Bar {
     fn begin(&self, expected: Option<Estimate>) {
         self.0.get_or_init(|| match expected.and_then(|expected| length(&expected)) {
+            // A line that is too long for the terminal wraps, and then stays behind.
+            Some(length) if width() < 100 => {
+                ProgressBar::new(length).with_style(style("{human_pos} of about {human_len} executions"))
+            }
             Some(length) => ProgressBar::new(length).with_style(style(
                 "{bar:30} {human_pos} of about {human_len} executions, {per_sec}, {eta} left",
             )),
@@ -41,12 +46,12 @@ impl Progress for Bar {
 
 /// The number of executions to expect, if it is about known.
 fn length(expected: &Estimate) -> Option<u64> {
-    let Estimate { executions, standard_error } = *expected;
-    (executions > 1.5 && standard_error <= ROUGH * executions).then_some(executions.round() as u64)
+    let (low, high) = expected.interval;
+    (low >= 1.0 && high <= ROUGH * low).then_some(expected.executions.round() as u64)
 }
 
 fn counting() -> ProgressStyle {
-    style("{spinner} {human_pos} executions, {per_sec}")
+    style(if width() < 60 { "{human_pos}" } else { "{spinner} {human_pos} executions, {per_sec}" })
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -57,19 +62,22 @@ fn style(template: &str) -> ProgressStyle {
 mod tests {
     use super::*;
 
+    fn estimate(executions: f64, low: f64, high: f64) -> Estimate {
+        Estimate { executions, standard_error: 1.0, interval: (low, high), blocked: 0.0 }
+    }
+
     #[test]
     fn a_rough_estimate_is_no_length() {
-        let estimate = |executions, standard_error| length(&Estimate { executions, standard_error });
-        assert_eq!(estimate(720.0, 31.0), Some(720));
-        assert_eq!(estimate(720.0, 500.0), None);
-        // All descents ended at once: that is no search of one execution.
-        assert_eq!(estimate(1.0, 0.0), None);
+        assert_eq!(length(&estimate(720.0, 700.0, 760.0)), Some(720));
+        assert_eq!(length(&estimate(720.0, 300.0, 1500.0)), None);
+        // No complete execution was seen.
+        assert_eq!(length(&estimate(0.0, 0.0, 0.0)), None);
     }
 
     #[test]
     fn more_than_expected_are_counted() {
         let bar = Bar::default();
-        bar.begin(Some(Estimate { executions: 100.0, standard_error: 1.0 }));
+        bar.begin(Some(estimate(100.0, 90.0, 110.0)));
         bar.executed(64);
         assert_eq!(bar.0.get().unwrap().length(), Some(100));
         bar.executed(64);

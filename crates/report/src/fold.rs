@@ -1,17 +1,18 @@
 //! Which events of an execution are worth a line.
 //!
-//! Two kinds of events explain nothing: a thread's dealings with objects of the heap or a stack that no
-//! other thread of the execution touches, and non-atomic accesses and allocations made by a library on
-//! its behalf. So do the accesses by which Rust's std starts and ends threads, counts panics and the like. Three or more of them in a row, or any that happen nowhere in the
-//! user's code, become one line that says how many.
+//! Three kinds of events explain nothing: a thread's dealings with objects of the heap or a stack that no other
+//! thread of the execution touches; non-atomic accesses and allocations that a library makes on its behalf; and the
+//! accesses by which Rust's std starts and ends threads, counts panics and the like. Three or more of them in a row,
+//! or any that happen nowhere in the user's code, become one line that says how many.
 
 use porf::names::is_library;
 use porf::trace::{Trace, TraceEvent};
 use porf_event::{EventId, Label, RmwKind, ThreadId};
 use porf_ir::layout;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-pub enum Row<'t> {
+/// A line.
+pub(crate) enum Row<'t> {
     Event(&'t TraceEvent),
     Folded { thread: ThreadId, events: &'t [TraceEvent] },
 }
@@ -19,7 +20,8 @@ pub enum Row<'t> {
 /// Fewer events than this are shown rather than counted.
 const WORTH_IT: usize = 3;
 
-pub fn fold<'t>(trace: &'t Trace, marked: &[EventId]) -> Vec<Row<'t>> {
+/// The lines of an execution.
+pub(crate) fn fold<'t>(trace: &'t Trace, marked: &[EventId]) -> Vec<Row<'t>> {
     let mut owner: HashMap<EventId, Option<ThreadId>> = HashMap::new();
     for event in &trace.events {
         if let Some(object) = object(event) {
@@ -48,6 +50,15 @@ pub fn fold<'t>(trace: &'t Trace, marked: &[EventId]) -> Vec<Row<'t>> {
         rest = &rest[taken..];
     }
     rows
+}
+
+/// The events that have no line of their own.
+pub(crate) fn folded(trace: &Trace, marked: &[EventId]) -> HashSet<EventId> {
+    let hidden = fold(trace, marked).into_iter().filter_map(|row| match row {
+        Row::Event(_) => None,
+        Row::Folded { events, .. } => Some(events),
+    });
+    hidden.flatten().map(|event| event.id).collect()
 }
 
 /// Whether it is the inside of a library: of a container, of the start of a thread.
