@@ -104,6 +104,7 @@ fn read(report: &Value) -> Summary {
         asked: number("asked"),
         violating: number("violating"),
         distinct: number("distinct"),
+        // Told as a share of the executions.
         once: (report["unseen"].as_f64().unwrap_or(0.0) * number("executions") as f64).round() as u64,
         is_lower_bound: report["distinct_is_lower_bound"] == true,
         events: number("events"),
