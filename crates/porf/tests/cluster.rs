@@ -330,7 +330,7 @@ fn one_checkpoint_for_both() {
     let folder = Folder(std::env::temp_dir().join(format!("porf-gather-{}", std::process::id())));
     std::fs::create_dir_all(&folder.0).unwrap();
     let path = folder.0.join("checkpoint");
-    let input = increments(7);
+    let input = increments(8);
     let checkpoint = Some(Checkpoint { path: &path, interval: Duration::from_millis(10) });
     let request = Request { reductions: Reductions::NONE, checkpoint, ..Request::new(Model::Rc11) };
     let faults = Faults { interrupt: 10, ..FAULTS };
@@ -343,8 +343,9 @@ fn one_checkpoint_for_both() {
         let answer = verify(&input, if round % 4 == 3 { &alone } else { &elsewhere }).unwrap();
         // A budget may be used up by the last execution.
         if answer.verdict.word() == "safe" || !path.exists() {
-            assert_eq!((answer.executions, answer.blocked), (5040, 0));
-            assert!(round > 2 && !path.exists());
+            assert_eq!((answer.executions, answer.blocked), (40320, 0));
+            // The search is long enough to be interrupted.
+            assert!(round > 0 && !path.exists());
             return;
         }
     }

@@ -133,12 +133,19 @@ pub fn file_at(pc: usize) -> Option<(String, usize)> {
         if addresses(info).contains(&pc) {
             // SAFETY: the loader's name of a file.
             let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy().into_owned();
-            let name = if name.is_empty() { "/proc/self/exe".to_string() } else { name };
+            // The loader has no name for the program. In another process the link would be another file.
+            let name = if name.is_empty() { program() } else { name };
             found = Some((name, pc - info.dlpi_addr as usize));
         }
         found.is_some()
     });
     found
+}
+
+/// The file of the program.
+fn program() -> String {
+    const LINK: &str = "/proc/self/exe";
+    std::fs::read_link(LINK).map_or_else(|_| LINK.to_string(), |path| path.to_string_lossy().into_owned())
 }
 
 /// A number for the program counter that does not depend on where its file was loaded.
