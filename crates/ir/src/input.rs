@@ -157,7 +157,7 @@ impl Program {
         for function in (0..self.functions.len()).map(|at| FunctionId(at as u32)) {
             for at in 0..self.function(function).code.len() {
                 let Instr::Input { dst, kind, .. } = self.function(function).code[at] else { continue };
-                let (values, is_covered) = match (wanted, kind) {
+                let (mut values, is_covered) = match (wanted, kind) {
                     // There are no other values.
                     (Some(domain), kind) if kind != BOOL => {
                         let all: BTreeSet<Value> =
@@ -166,6 +166,9 @@ impl Program {
                     }
                     _ => tried(self, function, dst, kind),
                 };
+                if let InputType::Integer { bits, signed: true } = kind {
+                    values.sort_by_key(|value| Width(bits).signed(*value));
+                }
                 let code = &mut self.functions[function.0 as usize];
                 if is_covered && values.len() == 1 {
                     code.code[at] = Instr::Move { dst, src: Operand::Const(values[0]) };
