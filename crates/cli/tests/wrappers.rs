@@ -147,8 +147,9 @@ fn questions_go_to_the_compiler() {
     assert!(ask(&["-E", source]).contains("int seen;"), "the preprocessor knows of the instrumentation");
     assert!(ask(&["-M", source]).contains("asked.c"));
     assert_eq!(ask(&["-c", "-o", "/dev/null", source]), "");
-    let wrong =
-        Command::new(PORF).args(["cc", "/W4", "-c", "-o", "/dev/null", source]).output().expect("porf runs");
+    let mut wrong = Command::new(PORF);
+    wrong.args(["cc", "/W4", "-c", "-o", "/dev/null", source]).current_dir(env!("CARGO_TARGET_TMPDIR"));
+    let wrong = wrong.output().expect("porf runs");
     assert_ne!(wrong.status.code(), Some(0), "an option of another compiler is not a file");
     let refused = Command::new(PORF).args(["cc", "-static", source]).output().expect("porf runs");
     assert_eq!(refused.status.code(), Some(2));
