@@ -88,10 +88,9 @@ fn advice_takes_back_what_is_not_needed() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) as usize % below
     };
-    let full = std::env::var_os("PORF_FULL").is_some();
     for name in PROGRAMS {
         let input = load(name);
-        for _ in 0..if full { 20 } else { 3 } {
+        for _ in 0..20 {
             let mut seeded = input.clone();
             for _ in 0..=next(3) {
                 let places: Vec<Place> = Place::all(&seeded.program)
