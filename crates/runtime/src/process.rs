@@ -56,7 +56,7 @@ extern "C" fn init(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut
                 attach(descriptor)
             }
             None => {
-                standalone::read_options();
+                standalone::read_options(environment);
                 alone()
             }
         };

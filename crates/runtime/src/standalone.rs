@@ -18,17 +18,15 @@ struct Options {
 
 static OPTIONS: Global<Options> = Global::new(Options { exit_code: 66, halt_on_error: false });
 
-/// Reads the options from the environment.
-pub unsafe fn read_options() {
+/// Reads the options from the environment, which `getenv` does not know yet where we begin.
+pub unsafe fn read_options(environment: *mut *mut c_char) {
     // SAFETY: strings of the environment; one kernel thread.
     unsafe {
-        let porf = libc::getenv(c"PORF_OPTIONS".as_ptr());
-        let given = if porf.is_null() { libc::getenv(c"TSAN_OPTIONS".as_ptr()) } else { porf };
-        if given.is_null() {
+        let Some(given) = value(environment, "PORF_OPTIONS").or_else(|| value(environment, "TSAN_OPTIONS"))
+        else {
             return;
-        }
-        let text = CStr::from_ptr(given).to_string_lossy();
-        for option in text.split([':', ',', ' ']) {
+        };
+        for option in given.split([':', ',', ' ']) {
             match option.split_once('=') {
                 Some(("exitcode", code)) => (*OPTIONS.get()).exit_code = code.parse().unwrap_or(66),
                 Some(("halt_on_error", yes)) => {
@@ -38,6 +36,24 @@ pub unsafe fn read_options() {
             }
         }
     }
+}
+
+/// The value of a variable of the environment.
+unsafe fn value(environment: *mut *mut c_char, name: &str) -> Option<String> {
+    let mut at = environment;
+    // SAFETY: a list of strings that ends with a null pointer.
+    unsafe {
+        while !at.is_null() && !(*at).is_null() {
+            let entry = CStr::from_ptr(*at).to_string_lossy();
+            if let Some((key, value)) = entry.split_once('=')
+                && key == name
+            {
+                return Some(value.to_string());
+            }
+            at = at.add(1);
+        }
+    }
+    None
 }
 
 /// A finding was made: is it the last?
