@@ -41,7 +41,7 @@ fn programs_give_what_the_standards_say() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     let right = programs.iter().filter(|path| expectations(path).iter().any(|one| one == "safe")).count();
     assert!(programs.len() >= 300, "only {} programs", programs.len());
-    assert!(right * 5 >= programs.len() * 2, "only {right} of {} are right", programs.len());
+    assert!(right * 2 >= programs.len(), "only {right} of {} are right", programs.len());
 }
 
 /// What `porf sample` finds is among what the standards say.
