@@ -14,6 +14,22 @@ fn porf() -> Command {
     command
 }
 
+/// A system without an end: the parity of `X` is in no cube, and each step back gives a new one.
+const ENDLESS: &str = "var X : int
+var Y : int
+init { X = 0 && Y = 0 }
+unsafe { X = 1 && Y = 1 }
+transition even () { X := X + 2 }
+transition odd () requires { X > 7 } { X := X - 2; Y := Y + 1 }
+";
+
+/// `ENDLESS` as a file of this test.
+fn endless(test: &str) -> PathBuf {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("endless-{test}.cub"));
+    std::fs::write(&file, ENDLESS).expect("a file");
+    file
+}
+
 fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
@@ -26,7 +42,7 @@ fn exit_codes_follow_the_verdict() {
         let output = porf().arg(corpus(file)).args(["--model", model]).output().expect("porf runs");
         assert_eq!(output.status.code(), Some(code), "{file} under {model}: {}", text(&output));
     }
-    let output = porf().arg(corpus("mcs-lock.cub")).args(["--budget", "1"]).output().expect("porf runs");
+    let output = porf().arg(endless("codes")).args(["--budget", "1"]).output().expect("porf runs");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output));
 }
 
@@ -53,13 +69,13 @@ fn an_instance_is_no_larger_than_the_system() {
 #[test]
 fn an_interrupted_search_says_so() {
     let child = porf()
-        .arg(corpus("mcs-lock.cub"))
+        .arg(endless("interrupt"))
         .args(["--budget", "300"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("porf starts");
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_secs(1));
     // SAFETY: a signal to the child of this test, which has not been waited for.
     assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
     let output = child.wait_with_output().expect("porf ends");
