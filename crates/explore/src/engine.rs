@@ -255,6 +255,27 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         }
     }
 
+    /// The oldest read of the location that the write does not need. Where many threads work on different
+    /// locations there is none, and what else there is need not be gone through.
+    #[inline]
+    fn revisits_from(&self, write: Ev, before: Ev) -> Ev {
+        let graph = &self.trail.now;
+        let loc = graph.event(write).loc;
+        // Where most of what there is happens at this location, it is gone through below.
+        if graph.co(loc).len() * 8 > graph.len() {
+            return Ev::INIT;
+        }
+        let mut oldest = Ev::NONE;
+        for &source in [Ev::INIT].iter().chain(graph.co(loc)) {
+            for read in graph.readers(source, loc) {
+                if read < oldest && read < before && !graph.needs(write, read) {
+                    oldest = read;
+                }
+            }
+        }
+        oldest
+    }
+
     /// Whether a new read blocks its thread, at once or after fences, and can never be revisited, because it
     /// did not take the co-last write. All that follows would be blocked. Nothing depends on the read: what
     /// else goes wrong there goes wrong too where it takes the co-last write; and only a thread that has read that
