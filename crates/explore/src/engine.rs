@@ -26,7 +26,7 @@ use crate::visit::{Execution, Visit, Visitor};
 use porf_consistency::{Architecture, HappensBefore, MemoryModel, may_race, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
-use porf_interp::{FaultKind, Interpreter};
+use porf_interp::Interpreter;
 use porf_ir::Program;
 use std::ops::ControlFlow;
 
@@ -552,7 +552,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         let Trail { now: graph, history, .. } = &self.trail;
         if history.has_allocations() {
             for error in memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a)) {
-                if error.kind == FaultKind::Uninitialised && history.only_moves(self.tag_before(event)) {
+                if memory::is_excused(graph, history, &error, event, |event| self.tag_before(event)) {
                     continue;
                 }
                 let fault = history.fault(self.tag_before(event), error.kind, error.message);
