@@ -1,6 +1,7 @@
 //! From the memory shared with the program to a report.
 
 use super::symbols::Symbols;
+use super::trace;
 use porf_report::sample::{Finding, Frame, Summary};
 use porf_sample::protocol::{self, FindingKind, HASH_SLOTS, Isolation, Shared, Stack};
 use porf_sample::race::Kind;
@@ -23,7 +24,7 @@ pub fn summary(
     let mut symbols = Symbols::new(&text);
     let count = progress.finding_count.load(Ordering::Acquire) as usize;
     let mut findings: Vec<Finding> =
-        shared.findings[..count].iter().map(|finding| describe(finding, &mut symbols)).collect();
+        shared.findings[..count].iter().map(|finding| describe(shared, finding, &mut symbols)).collect();
     // The same lines by different instructions are one finding to people.
     merge(&mut findings);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.count));
@@ -79,7 +80,7 @@ fn peak_memory() -> u64 {
     }
 }
 
-fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
+fn describe(shared: &Shared, finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
     let kind = FindingKind::from_number(finding.kind);
     let violation = kind.map_or(ViolationKind::Trap, FindingKind::violation);
     let title = kind.map_or("finding", FindingKind::title);
@@ -89,7 +90,9 @@ fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
     let stacks = finding.stacks[..finding.stack_count as usize]
         .iter()
         .enumerate()
-        .map(|(index, stack)| (stack_title(finding, index, stack), frames(stack, symbols)))
+        .map(|(index, stack)| {
+            (stack_title(finding, index, stack), frames(&stack.frames[..stack.length as usize], symbols))
+        })
         .collect();
     Finding {
         kind: violation,
@@ -100,11 +103,13 @@ fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
         address: finding.address,
         size: finding.size,
         stacks,
+        trace: trace::around(shared, finding, symbols),
     }
 }
 
-fn frames(stack: &Stack, symbols: &mut Symbols) -> Vec<Frame> {
-    let frames = stack.frames[..stack.length as usize].iter().flat_map(|&address| symbols.frames(address));
+/// The calls that return to some addresses, without those that say nothing.
+pub fn frames(addresses: &[u64], symbols: &mut Symbols) -> Vec<Frame> {
+    let frames = addresses.iter().flat_map(|&address| symbols.frames(address));
     // The runtime's own frames below a thread's function say nothing about the program.
     let mut frames: Vec<Frame> = frames.filter(|frame| !frame.function.contains("porf_runtime")).collect();
     // Nor do libraries without line numbers, unless that is where it happened.
