@@ -63,7 +63,11 @@ fn concerned(finding: &Finding, events: &[&Traced], found: usize) -> Vec<usize> 
 
 /// In a few words, as for other engines: `x := 1 rel`, `x → 1 acq`, `lock m`.
 fn text(event: &Traced, did: Did, symbols: &mut Symbols) -> String {
-    let name = symbols.datum(event.address).unwrap_or_else(|| format!("{:#x}", event.address));
+    let name = match symbols.variable(event.address) {
+        Some((name, 0)) => name,
+        Some((name, offset)) => format!("{name}+{offset}"),
+        None => format!("{:#x}", event.address),
+    };
     let order = ["rlx", "acq", "rel", "acq_rel", "sc"].get(event.order as usize).copied().unwrap_or("");
     let number = |value: u64| porf::names::number(value, event.size.min(8) as u8);
     let (read, written) = (number(event.read), number(event.written));
