@@ -238,6 +238,7 @@ fn record(w: &mut World, what: FindingKind, key: u64, message: &str) -> Option<u
     finding.count = 1;
     finding.first_seed = seed;
     finding.last_execution = execution;
+    finding.traced = shared.traced;
     finding.stack_count = 0;
     let length = message.len().min(finding.message.len() - 1);
     finding.message[..length].copy_from_slice(&message.as_bytes()[..length]);

@@ -51,6 +51,7 @@ mod sys;
 mod thread;
 mod time;
 mod timer;
+mod trace;
 mod unwind;
 mod wait;
 mod world;

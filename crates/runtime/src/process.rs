@@ -155,6 +155,7 @@ unsafe fn alone() -> *mut Shared {
         tick: 100,
         output: 2,
         stop_at_first: 0,
+        trace: 0,
     };
     // SAFETY: just mapped.
     unsafe { (*shared).options = options };

@@ -12,6 +12,7 @@ use crate::unwind::leave;
 use crate::world::{Fiber, State, Step, block, give_way, is_running, run_other, visible, world};
 use libc::{EDEADLK, EINVAL, ESRCH, pthread_t};
 use porf_event::ThreadId;
+use porf_sample::protocol::Did;
 use porf_sample::scheduler::Scheduler;
 use std::ffi::c_void;
 
@@ -75,6 +76,7 @@ fn create(
         w.fibers[index].stack = sys::map(w.fibers[index].stack_size) as usize;
     }
     w.changed();
+    crate::trace::event(w, Did::Start, index);
     let thread = w.engine.create_thread(w.current);
     debug_assert_eq!(thread.as_usize(), index);
     w.fiber_count += 1;
@@ -132,6 +134,7 @@ pub fn finish(result: usize) -> ! {
     let current = w.current;
     w.changed();
     w.abandon_locks(current);
+    crate::trace::event(w, Did::End, 0);
     w.engine.finish_thread(current);
     let steps = w.steps;
     let fiber = w.fiber();
@@ -229,6 +232,7 @@ fn join(thread: pthread_t, deadline: Option<u64>, only_try: bool) -> Result<usiz
                 w.lenders[lender].used = false;
             }
             w.fibers[index].joined = true;
+            crate::trace::event(w, Did::Join, index);
             w.engine.join_thread(w.current, ThreadId(index as u16));
             w.refresh();
             return Ok(w.fibers[index].result);

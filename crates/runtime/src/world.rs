@@ -202,6 +202,10 @@ pub struct World {
     pub pending: crate::plain::Pending,
     /// Races whose earlier accesses are looked for in this execution.
     pub watches: Vec<finding::Watch>,
+    /// The events of this execution are kept.
+    pub tracing: bool,
+    /// Every access is looked at: some are watched for, or all are traced.
+    pub attentive: bool,
     /// The execution shows how long executions are.
     pub calibrates: bool,
     pub outcome: process::Outcome,
@@ -450,8 +454,11 @@ fn switch_to(next: ThreadId) {
         (*hot).calls_limit = to.calls.as_ptr_range().end as *mut usize;
         w.refresh();
         let save: *mut usize = &raw mut w.fibers[old.as_usize()].context;
+        // What the thread was called from, when it goes on.
+        let pc = crate::call::caller();
         fiber::set_fs_base(fs);
         fiber::porf_switch(save, context);
+        *crate::call::CALLER.get() = pc;
     }
     if crate::signal::are_waiting() {
         // SAFETY: running, as another thread.
@@ -528,6 +535,8 @@ pub fn init(shared: *mut Shared) {
             volatile: crate::plain::Volatile::from_number(options.volatile),
             pending: crate::plain::Pending::default(),
             watches: Vec::new(),
+            tracing: false,
+            attentive: false,
             calibrates: false,
             outcome: process::Outcome::Running,
             forked_child: false,
@@ -576,6 +585,11 @@ pub fn begin(seed: u64) {
     w.starved = false;
     w.pending = crate::plain::Pending::default();
     w.outcome = process::Outcome::Running;
+    w.tracing = w.shared().options.trace != 0 && !w.is_replay;
+    w.attentive = w.tracing || !w.watches.is_empty();
+    if w.tracing {
+        w.shared_mut().traced = 0;
+    }
     w.lenders.iter_mut().for_each(|lender| (lender.used, lender.fresh) = (false, true));
     w.runnable.clear();
     w.fiber_count = 1;

@@ -8,12 +8,14 @@ mod leftover;
 mod merged;
 mod report;
 mod symbols;
+mod trace;
 
 use crate::interrupt;
 use crate::options::{Format, Options};
 use channel::Channel;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use porf_report::junit::{self, Case};
 use porf_report::sample::Summary;
 use porf_sample::protocol;
 use porf_sample::scheduler::Share;
@@ -90,6 +92,9 @@ pub struct Args {
     /// Write the findings as a page for a browser
     #[arg(long, value_name = "FILE")]
     pub(super) html: Option<std::path::PathBuf>,
+    /// Write the result as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<std::path::PathBuf>,
     /// Run nothing: add up these reports, in JSON, one in each line
     #[arg(long, value_name = "FILE", hide = true)]
     reports: Option<std::path::PathBuf>,
@@ -156,7 +161,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     interrupt::watch();
     if let Some(path) = &args.reports {
-        return show(args, options, &merged::summary(path, args.seed, args.executions())?);
+        return show(args, options, merged::summary(path, args.seed, args.executions())?);
     }
     let start = Instant::now();
     let mut suppressions = args.suppressions()?;
@@ -174,11 +179,11 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
         .map_err(|error| std::io::Error::other(format!("__tsan_default_suppressions, {error}")))?;
     let asked = report::Asked { seed: args.seed, executions: args.executions(), suppressions: &suppressions };
     let summary = report::summary(shared, &asked, start.elapsed(), interrupted, run.status);
-    show(args, options, &summary)
+    show(args, options, summary)
 }
 
 /// Prints and writes what was asked for; the exit code.
-fn show(args: &Args, options: &Options, summary: &Summary) -> std::io::Result<u8> {
+fn show(args: &Args, options: &Options, mut summary: Summary) -> std::io::Result<u8> {
     let program: Vec<String> = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match options.format {
         Format::Json => println!("{}", summary.json(&program)),
@@ -191,10 +196,33 @@ fn show(args: &Args, options: &Options, summary: &Summary) -> std::io::Result<u8
     if let Some(path) = &args.sarif {
         std::fs::write(path, format!("{:#}\n", summary.sarif()))?;
     }
+    if let Some(path) = &args.junit {
+        let case = Case::of_verdict("sample", &program.join(" "), &program[0], &summary.verdict);
+        std::fs::write(path, junit::junit("porf sample", &[case], summary.elapsed.as_secs_f64()))?;
+    }
     if let Some(path) = &args.html {
+        trace_findings(args, &mut summary)?;
         std::fs::write(path, summary.html(&program, &super::verify::read))?;
     }
     Ok(summary.exit_code())
+}
+
+/// Runs the executions that show the first findings once more, for their events.
+fn trace_findings(args: &Args, summary: &mut Summary) -> std::io::Result<()> {
+    const TRACED: usize = 16;
+    for finding in summary.findings.iter_mut().take(TRACED) {
+        if interrupt::requested() {
+            break;
+        }
+        let one =
+            protocol::Options { executions: 1, seed: finding.seed, output: 0, trace: 1, ..args.protocol() };
+        let again = Run::new(args, one)?;
+        let shared = again.channel.shared();
+        let found = report::summary(shared, finding.seed, 1, Duration::ZERO, false, again.status).findings;
+        let same = found.into_iter().find(|found| report::key(found) == report::key(finding));
+        finding.trace = same.map_or(Vec::new(), |found| found.trace);
+    }
+    Ok(())
 }
 
 /// All executions that were asked for, or one of them.
@@ -309,6 +337,7 @@ impl Args {
             tick: self.tick,
             output: self.output as u32,
             stop_at_first: u32::from(self.first),
+            trace: 0,
         }
     }
 
@@ -353,6 +382,7 @@ impl Args {
             witness: None,
             sarif: None,
             html: None,
+            junit: None,
             reports: None,
             program,
         })

@@ -1,6 +1,7 @@
 //! From the memory shared with the program to a report.
 
 use super::symbols::Symbols;
+use super::trace;
 use porf_report::sample::{Finding, Frame, Summary};
 use porf_sample::protocol::{self, FindingKind, HASH_SLOTS, Isolation, Shared, Stack};
 use porf_sample::race::Kind;
@@ -38,7 +39,7 @@ pub fn summary(
         violating = told.iter().map(|finding| finding.count).max().unwrap_or(0);
     }
     let mut findings: Vec<Finding> =
-        told.into_iter().map(|finding| describe(finding, &mut symbols)).collect();
+        told.into_iter().map(|finding| describe(shared, finding, &mut symbols)).collect();
     // The same lines by different instructions are one finding to people.
     merge(&mut findings);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.count));
@@ -94,6 +95,11 @@ fn peak_memory() -> u64 {
     }
 }
 
+/// The name of a variable, of which the place may be in the middle.
+fn without_offset(name: String) -> String {
+    name.split_once('+').map_or(name.clone(), |(name, _)| name.to_string())
+}
+
 /// Whether the user wants to know of a finding.
 fn is_told(finding: &protocol::Finding, symbols: &mut Symbols, suppressions: &Suppressions) -> bool {
     let Some(kind) = FindingKind::from_number(finding.kind) else { return true };
@@ -101,7 +107,7 @@ fn is_told(finding: &protocol::Finding, symbols: &mut Symbols, suppressions: &Su
         return true;
     }
     let mut names: Vec<(String, bool)> =
-        symbols.variable(finding.address).map(|name| (name, false)).into_iter().collect();
+        symbols.datum(finding.address).map(|name| (without_offset(name), false)).into_iter().collect();
     for stack in &finding.stacks[..finding.stack_count as usize] {
         for (depth, &address) in stack.frames[..stack.length as usize].iter().enumerate() {
             names.extend(symbols.file(address).map(|file| (file.to_string(), depth == 0)));
@@ -115,7 +121,7 @@ fn is_told(finding: &protocol::Finding, symbols: &mut Symbols, suppressions: &Su
     suppressions.allow(kind, names.iter().map(|(name, is_top)| (name.as_str(), *is_top)))
 }
 
-fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
+fn describe(shared: &Shared, finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
     let kind = FindingKind::from_number(finding.kind);
     let violation = kind.map_or(ViolationKind::Trap, FindingKind::violation);
     let title = kind.map_or("finding", FindingKind::title);
@@ -125,7 +131,9 @@ fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
     let stacks = finding.stacks[..finding.stack_count as usize]
         .iter()
         .enumerate()
-        .map(|(index, stack)| (stack_title(finding, index, stack), frames(stack, symbols)))
+        .map(|(index, stack)| {
+            (stack_title(finding, index, stack), frames(&stack.frames[..stack.length as usize], symbols))
+        })
         .collect();
     Finding {
         kind: violation,
@@ -136,11 +144,13 @@ fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
         address: finding.address,
         size: finding.size,
         stacks,
+        trace: trace::around(shared, finding, symbols),
     }
 }
 
-fn frames(stack: &Stack, symbols: &mut Symbols) -> Vec<Frame> {
-    let frames = stack.frames[..stack.length as usize].iter().flat_map(|&address| symbols.frames(address));
+/// The calls that return to some addresses, without those that say nothing.
+pub fn frames(addresses: &[u64], symbols: &mut Symbols) -> Vec<Frame> {
+    let frames = addresses.iter().flat_map(|&address| symbols.frames(address));
     // The runtime's own frames below a thread's function say nothing about the program.
     let mut frames: Vec<Frame> = frames.filter(|frame| !frame.function.contains("porf_runtime")).collect();
     // Nor do libraries without line numbers, unless that is where it happened.
