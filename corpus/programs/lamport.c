@@ -1,12 +1,15 @@
-/* Lamport's fast mutual exclusion, two threads. */
+/* Lamport's fast mutual exclusion. */
 #include "common.h"
+#ifndef N
+#define N 2
+#endif
 
 #ifdef BUG_NO_FENCE
 #define FENCE
 #else
 #define FENCE fence(sc)
 #endif
-static atomic_int x, y, b[3];
+static atomic_int x, y, b[N + 1];
 static int counter;
 static void *run(void *arg) {
     int me = (int)(long)arg;
@@ -25,7 +28,7 @@ static void *run(void *arg) {
         if (load(&x, acq) != me) {
             store(&b[me], 0, rel);
             FENCE;
-            for (int j = 1; j <= 2; j++) while (load(&b[j], acq)) {}
+            for (int j = 1; j <= N; j++) while (load(&b[j], acq)) {}
             if (load(&y, acq) != me) {
                 while (load(&y, acq) != 0) {}
                 continue;
@@ -39,9 +42,8 @@ static void *run(void *arg) {
     return NULL;
 }
 int main(void) {
-    spawn(run, 1);
-    spawn(run, 2);
+    for (long me = 1; me <= N; me++) spawn(run, me);
     join_all();
-    assert(counter == 2);
+    assert(counter == N);
     return 0;
 }

@@ -32,7 +32,7 @@ def load_ray() -> Any:  # noqa: ANN401 (a module)
     try:
         import ray
     except ImportError as error:
-        message = f"Ray is not there ({error}): pip install 'ray>=2.50'"
+        message = f"Ray is not there ({error}): pip install 'ray[client]>=2.50'"
         raise ClusterError(message) from error
     version = tuple(int(part) for part in ray.__version__.split(".")[:2] if part.isdigit())
     if not NEEDED <= version < (3,):

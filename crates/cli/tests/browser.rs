@@ -148,6 +148,9 @@ fn seven_hundred_events_of_eight_threads() {
     // Its column has come into sight.
     let seen = "(() => { const cell = document.querySelector('.row.pin .cell').getBoundingClientRect(), box = document.getElementById('scroll').getBoundingClientRect(); return cell.left >= box.left && cell.right <= box.right; })()";
     assert_eq!(browser.eval(seen), true);
+    // Numbers of events lie above what is scrolled under them.
+    let under = "getComputedStyle(document.querySelector('.row.match .id')).backgroundColor";
+    assert_ne!(browser.eval(under), "rgba(0, 0, 0, 0)");
     browser.screenshot("large");
     browser.click("#only");
     assert_eq!(browser.eval("state.rows.length").as_u64().unwrap(), matches);
@@ -225,7 +228,12 @@ fn findings_of_the_sampler_and_a_replay() {
     assert!(built.expect("porf runs").success());
     let sampled = page("sample", &["sample", "--executions", "20"], &["--", program.to_str().unwrap()], 1);
     browser.open(&sampled, 1360, 760);
+    // The execution around the race: both accesses, and what was before them.
     assert_eq!(browser.count(".cell.marked"), 2);
+    let rows = browser.eval("state.view.events.map(event => event.text)").to_string();
+    assert!(rows.contains("start T1") && rows.contains("counter"), "{rows}");
+    let threads = browser.eval("state.view.threads.map(thread => thread.name)");
+    assert_eq!(threads, serde_json::json!(["main", "run"]));
     assert!(
         browser.eval("document.getElementById('code').textContent").as_str().unwrap().contains("counter++")
     );

@@ -90,6 +90,28 @@ fn a_test_that_cannot_be_read_is_a_line() {
 }
 
 #[test]
+fn other_verbs_as_junit() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let message = corpus.join("examples/message.c");
+    let system = corpus.join("corpus/prove/dekker-nofence.cub");
+    let cases = [
+        (vec!["verify"], &message, 1, "failures=\"1\" errors=\"0\""),
+        (vec!["verify", "--model", "sc"], &message, 0, "failures=\"0\" errors=\"0\""),
+        (vec!["verify", "--model", "sc", "--budget", "1"], &message, 3, "failures=\"0\" errors=\"1\""),
+        (vec!["prove", "--model", "tso"], &system, 1, "failures=\"1\" errors=\"0\""),
+    ];
+    for (args, file, code, counts) in cases {
+        let report = folder.join("verbs.xml");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
+        let output = command.args(&args).arg(file).arg("--junit").arg(&report).output().expect("porf runs");
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        let text = std::fs::read_to_string(report).expect("a report");
+        assert!(text.contains("tests=\"1\"") && text.contains(counts), "{args:?}: {text}");
+    }
+}
+
+#[test]
 fn a_folder_as_junit() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("junit");
     std::fs::create_dir_all(&folder).expect("the target directory is writable");

@@ -31,15 +31,16 @@ pub fn find_clang() -> Option<String> {
     std::iter::once("clang".to_string()).chain(versions).find(|name| runs(name))
 }
 
-/// A directory with our headers (`genmc.h`, `lkmm.h`, `mutex`, `porf.h`, `pthread.h`) and the parts of the library, for the compiler
-/// to find.
+/// A directory with our headers and the parts of the library, for the compiler to find.
 pub fn include_directory() -> Result<PathBuf, Error> {
     let headers = [
         ("porf.h", include_str!("../include/porf.h")),
         ("genmc.h", include_str!("../include/genmc.h")),
         ("lkmm.h", include_str!("../include/lkmm.h")),
+        ("latch", include_str!("../include/latch")),
         ("mutex", include_str!("../include/mutex")),
         ("pthread.h", include_str!("../include/pthread.h")),
+        ("semaphore", include_str!("../include/semaphore")),
     ];
     let parts = crate::runtime::PARTS.iter().map(|part| (part.name, part.text));
     let files: Vec<(&str, &[u8])> =

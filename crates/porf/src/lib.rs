@@ -87,6 +87,7 @@ mod replay;
 pub mod trace;
 mod usage;
 mod verify;
+mod written;
 
 pub use advise::{Advice, Advised, Place, Repair, Side, Suggestion, advise, repair};
 pub use answer::{Answer, Found, Related, Seconds, Shown, source};

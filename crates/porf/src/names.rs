@@ -1,9 +1,10 @@
 //! What things are called in the user's program: functions, objects, addresses, places.
 
 use crate::trace::{StackFrame, stack};
+use crate::written;
 use porf_event::{EventId, Value};
 use porf_interp::ThreadState;
-use porf_ir::{Program, Region, Written, layout};
+use porf_ir::{FunctionId, Program, Region, Target, Written, layout};
 use std::collections::HashMap;
 
 /// The names of objects that an execution makes, and of those that the program has from the start.
@@ -76,11 +77,33 @@ impl<'p> Names<'p> {
 }
 
 /// How the source writes what a thread is about to access, if it is known: at the user's own place, be it inside a
-/// method of an atomic object.
-pub(crate) fn written(program: &Program, state: &ThreadState, address: u64) -> Option<String> {
-    let image = program.image.as_ref()?;
+/// method of an atomic object. The text of the source is asked of atomic accesses only: a line has others too.
+pub(crate) fn written(
+    program: &Program,
+    state: &ThreadState,
+    address: u64,
+    is_atomic: bool,
+) -> Option<String> {
+    program.image.as_ref()?;
     let own = state.places().zip(stack(program, &state.stack(program)));
-    let ((function, at), _) = own.into_iter().find(|(_, frame)| !is_library(frame))?;
+    let (place, frame) = own.into_iter().find(|(_, frame)| !is_library(frame))?;
+    let known = by_debug_information(program, place, address);
+    // A pointer that a call returned has no name there, and members of unions have none.
+    let says_more = |text: &String| match &known {
+        Some(known) => known.starts_with(Written::OBJECT) || text.starts_with(known.as_str()),
+        None => true,
+    };
+    let StackFrame { location, .. } = &frame;
+    let text = || written::at(&location.file, location.line, location.column).filter(says_more);
+    if is_atomic { text().or(known) } else { known }
+}
+
+fn by_debug_information(
+    program: &Program,
+    (function, at): (FunctionId, Target),
+    address: u64,
+) -> Option<String> {
+    let image = program.image.as_ref()?;
     let (function, file) = (program.function(function), program.function(function).file);
     let span = function.spans.get(at as usize)?;
     let key = (file, span.line, span.column);

@@ -280,12 +280,17 @@ fn thread_name(name: String, own: impl FnOnce() -> Option<String>) -> String {
 impl TraceEvent {
     /// The event that a thread is at; what it is called comes later.
     fn at(program: &Program, state: &ThreadState, id: EventId, label: Label, rf: Option<EventId>) -> Self {
+        let is_atomic = match label {
+            Label::Read { mode, .. } => mode.is_atomic(),
+            Label::Write { mode, .. } => mode.is_atomic(),
+            _ => false,
+        };
         TraceEvent {
             id,
             label,
             location: label
                 .access()
-                .and_then(|access| names::written(program, state, access.location.0))
+                .and_then(|access| names::written(program, state, access.location.0, is_atomic))
                 .unwrap_or_default(),
             value: String::new(),
             rf,

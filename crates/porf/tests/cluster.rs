@@ -316,6 +316,79 @@ fn a_violation_ends_the_search() {
     assert!(answer.found[0].shown.is_some());
 }
 
+/// Workers that are given all the time they want, and what the driver does once it knows of a violation.
+struct Witnessed<'s> {
+    workers: Simulated<'s>,
+    /// The first report that tells of a violation.
+    report: Mutex<Option<serde_json::Value>>,
+    /// What is given out, asked for or waited for after it.
+    after: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+impl Witnessed<'_> {
+    fn count(&self) {
+        if self.report.lock().unwrap().is_some() {
+            self.after.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Remote for Witnessed<'_> {
+    fn begin(&self, job: &Job) -> Result<(), Error> {
+        self.workers.begin(job)
+    }
+    fn assign(&self, assignment: &Assignment) -> Result<(), Error> {
+        self.count();
+        self.workers.send(Message::Task(Assignment { milliseconds: 3_600_000, ..assignment.clone() }));
+        Ok(())
+    }
+    fn hurry(&self, id: u64) -> Result<(), Error> {
+        self.count();
+        self.workers.hurry(id)
+    }
+    fn next(&self, wait: Duration) -> Event {
+        self.count();
+        let event = self.workers.next(wait);
+        if let Event::Report(report) = &event {
+            let report = serde_json::to_value(report).unwrap();
+            let noted = &report["outcome"]["Left"]["noted"];
+            if noted["violations"].as_array().is_some_and(|violations| !violations.is_empty()) {
+                self.report.lock().unwrap().get_or_insert(report);
+            }
+        }
+        event
+    }
+    fn slots(&self) -> usize {
+        self.workers.slots
+    }
+    fn end(&self) {
+        self.ended.fetch_add(1, Ordering::Relaxed);
+        self.workers.end();
+    }
+}
+
+/// The worker that finds a violation tells of it after some more executions, however long its slice is, and the
+/// driver then neither waits for others nor gives out anything.
+#[test]
+fn nothing_is_done_after_a_violation() {
+    let input = corpus("ainc.c", &["-DN=9", "-DBUG_NOT_ATOMIC"]);
+    let interrupt = AtomicBool::new(false);
+    let remote = Witnessed {
+        workers: Simulated::new(3, Faults::default(), 1, &interrupt),
+        report: Mutex::default(),
+        after: AtomicUsize::new(0),
+        ended: AtomicUsize::new(0),
+    };
+    let request = Request { reductions: Reductions::NONE, ..Request::new(Model::Rc11) };
+    let answer = verify(&input, &Request { remote: Some(&remote), ..request }).unwrap();
+    assert_eq!(answer.verdict.word(), "violated");
+    assert_eq!((remote.after.into_inner(), remote.ended.into_inner()), (0, 1));
+    let report = remote.report.into_inner().unwrap().unwrap();
+    let noted = &report["outcome"]["Left"]["noted"];
+    assert!(noted["after"].as_u64().unwrap() <= 1_100, "{noted}");
+}
+
 struct Folder(PathBuf);
 
 impl Drop for Folder {

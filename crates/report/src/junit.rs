@@ -1,5 +1,6 @@
 //! JUnit XML, which continuous integration shows as a list of tests.
 
+use porf_verdict::Verdict;
 use std::fmt::Write;
 
 /// How a test ended.
@@ -22,6 +23,21 @@ pub struct Case {
     pub file: String,
     /// How it ended.
     pub ended: Ended,
+}
+
+impl Case {
+    /// A program or a system, by its verdict. One without an answer is not a success.
+    pub fn of_verdict(class: &str, name: &str, file: &str, verdict: &Verdict) -> Case {
+        let ended = match verdict {
+            Verdict::Safe(_) => Ended::Passed,
+            Verdict::Violated(violation) => Ended::Failed(match &violation.location {
+                Some(at) => format!("{at}: {}", violation.message),
+                None => violation.message.clone(),
+            }),
+            Verdict::Inconclusive(limit) => Ended::Error(limit.to_string()),
+        };
+        Case { class: class.to_string(), name: name.to_string(), file: file.to_string(), ended }
+    }
 }
 
 /// A report with one suite.

@@ -10,6 +10,7 @@ use crate::entry;
 use crate::finding;
 use crate::plain::short_pc;
 use crate::shadow;
+use crate::trace::{self, Accessed};
 use crate::world::{HOT, IDLE, PENDING, Step, visible, world};
 use porf_sample::engine::Update;
 use porf_sample::race::{Access, Kind};
@@ -141,19 +142,19 @@ pub fn forget(address: usize, size: usize) {
 /// Checks an atomic access that took the clock `now` for races with plain ones. After the access: what it
 /// synchronised with happens before it.
 #[inline(always)]
-pub unsafe fn check(location: LocationId, kind: Kind, now: u32) {
+pub unsafe fn check(location: LocationId, kind: Kind, now: u32, accessed: Accessed) {
     // SAFETY: called while running.
     let w = unsafe { world() };
     let look =
         w.detector.place(location.0).touch(w.current, now, short_pc(caller()), kind == Kind::AtomicWrite);
     w.refresh();
-    if look || !w.watches.is_empty() {
-        look_closely(location, kind, now);
+    if look || w.attentive {
+        look_closely(location, kind, now, accessed);
     }
 }
 
 #[cold]
-fn look_closely(location: LocationId, kind: Kind, now: u32) {
+fn look_closely(location: LocationId, kind: Kind, now: u32, accessed: Accessed) {
     // SAFETY: called while running.
     let w = unsafe { world() };
     let (thread, pc) = (w.current, caller());
@@ -168,8 +169,11 @@ fn look_closely(location: LocationId, kind: Kind, now: u32) {
             found.get_or_insert(conflict);
         }
     });
-    if !w.watches.is_empty() {
+    if w.attentive {
         finding::watched(w, address, size, kind, pc, now);
+    }
+    if w.tracing {
+        trace::access(w, (address, size), now, accessed);
     }
     if let Some(conflict) = found {
         w.detector.place(location.0).doubt(thread, kind == Kind::AtomicWrite);
@@ -197,7 +201,7 @@ pub unsafe fn load(address: usize, size: usize, order: Order) -> u128 {
         let w = world();
         let now = w.engine.now(w.current);
         let value = w.engine.load(w.current, location, order, &mut w.scheduler);
-        check(location, Kind::AtomicRead, now);
+        check(location, Kind::AtomicRead, now, Accessed { order, read: Some(value), written: None });
         value
     }
 }
@@ -212,7 +216,7 @@ pub unsafe fn store(address: usize, size: usize, order: Order, value: u128) {
         w.changed();
         w.engine.store(w.current, location, order, value);
         write_native(address, size, value);
-        check(location, Kind::AtomicWrite, now);
+        check(location, Kind::AtomicWrite, now, Accessed { order, read: None, written: Some(value) });
     }
 }
 
@@ -225,8 +229,9 @@ unsafe fn change(address: usize, size: usize, order: Order, change: impl Fn(u128
         let now = w.engine.now(w.current);
         let old = w.engine.rmw_always(w.current, location, order, &mut w.scheduler, &change);
         w.changed();
-        write_native(address, size, change(old));
-        check(location, Kind::AtomicWrite, now);
+        let new = change(old);
+        write_native(address, size, new);
+        check(location, Kind::AtomicWrite, now, Accessed { order, read: Some(old), written: Some(new) });
         old
     }
 }
@@ -239,12 +244,17 @@ pub unsafe fn update(address: usize, size: usize, order: Order, change: impl Fn(
         let now = w.engine.now(w.current);
         let old = w.engine.rmw(w.current, location, order, &mut w.scheduler, &change);
         let mut kind = Kind::AtomicRead;
-        if let Update::Write(new) = change(old) {
-            w.changed();
-            write_native(address, size, new);
-            kind = Kind::AtomicWrite;
+        let mut accessed = Accessed { order, read: Some(old), written: None };
+        match change(old) {
+            Update::Write(new) => {
+                w.changed();
+                write_native(address, size, new);
+                kind = Kind::AtomicWrite;
+                accessed.written = Some(new);
+            }
+            Update::Fail(failure) => accessed.order = failure,
         }
-        check(location, kind, now);
+        check(location, kind, now, accessed);
         old
     }
 }
@@ -364,6 +374,7 @@ unsafe extern "C" fn thread_fence(memory_order: i32) {
         let w = world();
         let order = order(memory_order);
         if order != Order::Relaxed {
+            trace::fence(w, order);
             w.engine.fence(w.current, order);
             w.refresh();
         }

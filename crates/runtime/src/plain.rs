@@ -9,8 +9,10 @@ use crate::call::caller;
 use crate::entry;
 use crate::finding;
 use crate::shadow;
+use crate::trace::{self, Accessed};
 use crate::world::{HOT, IDLE, IGNORING, PENDING, RUNNING, Step, give_way, visible, world};
 use porf_sample::Order;
+use porf_sample::protocol::Did;
 use porf_sample::race::{Access, Cell, Kind};
 use std::sync::atomic::Ordering;
 
@@ -95,7 +97,7 @@ unsafe fn cells<const COUNT: usize, const SIZE: usize, const WRITE: bool>(
         }
         let kind = if WRITE { Kind::Write } else { Kind::Read };
         let pc = caller();
-        if w.watches.is_empty() {
+        if !w.attentive {
             let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
             let mut done = true;
             for i in 0..COUNT {
@@ -143,8 +145,16 @@ pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
         // The value is not there yet: the next atomic access takes it from memory.
         overwrites |= kind == Kind::Write && w.detector.overwrite(cell, mask, thread, now);
     });
-    if !w.watches.is_empty() {
+    if w.attentive {
         finding::watched(w, address, size, kind, pc, w.engine.now(thread));
+    }
+    if w.tracing {
+        let did = match kind {
+            Kind::Write => Did::Write,
+            Kind::Free => Did::Free,
+            _ => Did::Read,
+        };
+        trace::plain(w, (address, size), did);
     }
     if overwrites {
         // A clock of its own for the store, see `Store::clock`.
@@ -210,7 +220,8 @@ pub unsafe fn complete_pending() {
                 let now = w.engine.now(w.current);
                 w.changed();
                 w.engine.store(w.current, location, order, value);
-                atomic::check(location, Kind::AtomicWrite, now);
+                let accessed = Accessed { order, read: None, written: Some(value) };
+                atomic::check(location, Kind::AtomicWrite, now, accessed);
                 *crate::call::CALLER.get() = next;
             }
         }

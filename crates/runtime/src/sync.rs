@@ -5,9 +5,11 @@
 //! the shadow of the object's address.
 
 use crate::shadow;
+use crate::trace;
 use crate::world::{World, block, is_running, world};
 use porf_event::ThreadId;
 use porf_sample::View;
+use porf_sample::protocol::Did;
 use porf_sample::race::Kind;
 
 /// What became of a robust mutex.
@@ -36,6 +38,8 @@ pub struct SyncObject {
     pub waiters: Vec<ThreadId>,
     /// A number that no other object of the execution has.
     pub id: u64,
+    /// Where it is.
+    address: usize,
     /// For a robust mutex; [`Robust::No`] of all others.
     pub robust: Robust,
     /// Some thread waited on it, and may not have noticed yet that it need not.
@@ -61,6 +65,7 @@ pub fn object(address: usize, import: impl FnOnce(&mut SyncObject)) -> usize {
         w.next_lock += 1;
         let object = &mut w.syncs[index];
         object.id = w.next_lock;
+        object.address = address;
         object.view.clear();
         object.readers_view.clear();
         (object.owner, object.count, object.readers, object.round) = (None, 0, 0, 0);
@@ -83,7 +88,10 @@ fn touch(address: usize, kind: Kind) {
     // SAFETY: called while running.
     unsafe {
         if world().is_called_by_program() {
+            // A trace has what becomes of the object instead.
+            let tracing = std::mem::take(&mut world().tracing);
             crate::plain::any_range(address, FIRST_BYTES, kind);
+            world().tracing = tracing;
         }
     }
 }
@@ -165,6 +173,7 @@ impl World {
 
     pub fn acquire_from(&mut self, index: usize) {
         self.changed();
+        trace::event(self, Did::Acquire, self.syncs[index].address);
         let view = &self.syncs[index].view;
         self.engine.acquire(self.current, view);
         self.refresh();
@@ -172,6 +181,7 @@ impl World {
 
     pub fn release_to(&mut self, index: usize) {
         self.changed();
+        trace::event(self, Did::Release, self.syncs[index].address);
         self.engine.release(self.current, &mut self.syncs[index].view);
         self.refresh();
     }

@@ -2,6 +2,7 @@
 
 use crate::call::caller;
 use crate::fiber;
+use crate::finding;
 use crate::interpose;
 use crate::openmp::Member;
 use crate::real;
@@ -11,6 +12,7 @@ use crate::unwind::leave;
 use crate::world::{Fiber, State, Step, block, give_way, is_running, run_other, visible, world};
 use libc::{EDEADLK, EINVAL, ESRCH, pthread_t};
 use porf_event::ThreadId;
+use porf_sample::protocol::Did;
 use porf_sample::scheduler::Scheduler;
 use std::ffi::c_void;
 
@@ -74,11 +76,13 @@ fn create(
         w.fibers[index].stack = sys::map(w.fibers[index].stack_size) as usize;
     }
     w.changed();
+    crate::trace::event(w, Did::Start, index);
     let thread = w.engine.create_thread(w.current);
     debug_assert_eq!(thread.as_usize(), index);
     w.fiber_count += 1;
     let fs = w.lenders[lender].fs;
     let mask = w.fiber().mask;
+    let (frames, depth) = finding::frames(w, w.current, pc);
     let fiber = &mut w.fibers[index];
     fiber.reset();
     fiber.fs = fs;
@@ -89,6 +93,7 @@ fn create(
     fiber.detached = detached;
     fiber.member = member;
     fiber.life = (w.steps, u64::MAX);
+    fiber.created.extend_from_slice(&frames[..depth]);
     // SAFETY: the stack is the fiber's own.
     fiber.context = unsafe { fiber::prepare(fiber.stack + fiber.stack_size, run, index) };
     w.runnable.push(thread);
@@ -129,6 +134,7 @@ pub fn finish(result: usize) -> ! {
     let current = w.current;
     w.changed();
     w.abandon_locks(current);
+    crate::trace::event(w, Did::End, 0);
     w.engine.finish_thread(current);
     let steps = w.steps;
     let fiber = w.fiber();
@@ -154,6 +160,18 @@ pub fn finish(result: usize) -> ! {
     }
     run_other();
     unreachable!("a finished thread is never scheduled")
+}
+
+/// The program ends: threads that have ended and were neither joined nor detached keep their memory for ever.
+pub fn find_leaks() {
+    // SAFETY: running.
+    let w = unsafe { world() };
+    for thread in w.threads().skip(1) {
+        let fiber = &w.fibers[thread.as_usize()];
+        if fiber.state == State::Finished && !fiber.joined && !fiber.detached {
+            finding::leak(w, thread);
+        }
+    }
 }
 
 /// What the thread asked to be done at its end: C++ thread_local destructors, then thread-specific data.
@@ -214,6 +232,7 @@ fn join(thread: pthread_t, deadline: Option<u64>, only_try: bool) -> Result<usiz
                 w.lenders[lender].used = false;
             }
             w.fibers[index].joined = true;
+            crate::trace::event(w, Did::Join, index);
             w.engine.join_thread(w.current, ThreadId(index as u16));
             w.refresh();
             return Ok(w.fibers[index].result);

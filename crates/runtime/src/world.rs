@@ -136,6 +136,10 @@ pub struct Fiber {
     pub held: Vec<crate::order::Held>,
     /// The steps at which it was created and has ended.
     pub life: (u64, u64),
+    /// The calls by which it was created.
+    pub created: Vec<usize>,
+    /// Handlers that interrupt what it was doing.
+    pub handlers: u32,
 }
 
 pub struct World {
@@ -198,10 +202,16 @@ pub struct World {
     pub pending: crate::plain::Pending,
     /// Races whose earlier accesses are looked for in this execution.
     pub watches: Vec<finding::Watch>,
+    /// The events of this execution are kept.
+    pub tracing: bool,
+    /// Every access is looked at: some are watched for, or all are traced.
+    pub attentive: bool,
     /// The execution shows how long executions are.
     pub calibrates: bool,
     pub outcome: process::Outcome,
     pub forked_child: bool,
+    /// The processes that the execution has forked.
+    pub children: Vec<i32>,
     pub mode: repeat::Mode,
     /// The execution only collects the stack of a known race.
     pub is_replay: bool,
@@ -321,7 +331,7 @@ pub fn visible(step: Step) {
         w.expire();
     }
     if crate::signal::are_waiting() {
-        crate::signal::deliver();
+        crate::signal::interrupt();
     }
     // SAFETY: as above; a handler may have run in between.
     let w = unsafe { world() };
@@ -444,11 +454,19 @@ fn switch_to(next: ThreadId) {
         (*hot).calls_limit = to.calls.as_ptr_range().end as *mut usize;
         w.refresh();
         let save: *mut usize = &raw mut w.fibers[old.as_usize()].context;
+        // What the thread was called from, when it goes on.
+        let pc = crate::call::caller();
         fiber::set_fs_base(fs);
         fiber::porf_switch(save, context);
+        *crate::call::CALLER.get() = pc;
     }
     if crate::signal::are_waiting() {
-        crate::signal::deliver();
+        // SAFETY: running, as another thread.
+        if unsafe { world() }.fiber().interrupted == crate::signal::Interrupted::No {
+            crate::signal::interrupt();
+        } else {
+            crate::signal::deliver();
+        }
     }
 }
 
@@ -517,9 +535,12 @@ pub fn init(shared: *mut Shared) {
             volatile: crate::plain::Volatile::from_number(options.volatile),
             pending: crate::plain::Pending::default(),
             watches: Vec::new(),
+            tracing: false,
+            attentive: false,
             calibrates: false,
             outcome: process::Outcome::Running,
             forked_child: false,
+            children: Vec::new(),
             mode: repeat::Mode::Standalone,
             is_replay: false,
         });
@@ -564,6 +585,11 @@ pub fn begin(seed: u64) {
     w.starved = false;
     w.pending = crate::plain::Pending::default();
     w.outcome = process::Outcome::Running;
+    w.tracing = w.shared().options.trace != 0 && !w.is_replay;
+    w.attentive = w.tracing || !w.watches.is_empty();
+    if w.tracing {
+        w.shared_mut().traced = 0;
+    }
     w.lenders.iter_mut().for_each(|lender| (lender.used, lender.fresh) = (false, true));
     w.runnable.clear();
     w.fiber_count = 1;
@@ -615,6 +641,8 @@ impl Fiber {
             coroutine: 0,
             held: Vec::new(),
             life: (0, u64::MAX),
+            created: Vec::new(),
+            handlers: 0,
         }
     }
 
@@ -647,6 +675,8 @@ impl Fiber {
         self.coroutine = 0;
         self.held.clear();
         self.life = (0, u64::MAX);
+        self.created.clear();
+        self.handlers = 0;
         self.calls_top = self.calls.as_ptr() as usize;
     }
 }

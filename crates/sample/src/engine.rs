@@ -153,6 +153,8 @@ pub struct Engine {
     pub reads_from: u64,
     /// Atomic operations and fences so far.
     pub events: u64,
+    /// The store that was read last: its thread and clock.
+    pub last_read: (ThreadId, u32),
 }
 
 impl Engine {
@@ -556,6 +558,7 @@ impl Engine {
     #[inline]
     fn note_read(&mut self, t: ThreadId, location: LocationId, read: u32) {
         let store = self.locations[location.0 as usize].store(read);
+        self.last_read = (store.thread, store.clock);
         let pair = |thread: ThreadId, clock: u32| u64::from(thread.0) << 32 | u64::from(clock);
         let edge = [pair(t, self.now(t)), pair(store.thread, store.clock)]
             .iter()

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// The environment variable that holds the number of the inherited file descriptor.
 pub const DESCRIPTOR_VARIABLE: &str = "PORF_SAMPLE_FD";
 /// The first word. Its low half changes with the layout.
-pub const MAGIC: u64 = 0x706f_7266_0000_0004;
+pub const MAGIC: u64 = 0x706f_7266_0000_0006;
 /// Room for findings; more are counted and dropped.
 pub const MAX_FINDINGS: usize = 256;
 /// Room for the frames of a stack.
@@ -20,6 +20,11 @@ pub const MAX_FRAMES: usize = 32;
 pub const MAX_STACKS: usize = 8;
 /// Room for hashes of reads-from relations; beyond three quarters of it the count is a lower bound.
 pub const HASH_SLOTS: usize = 1 << 20;
+
+/// Room for the events of a trace: the newest stay.
+pub const TRACED: usize = 1 << 15;
+/// Room for the frames of an event in a trace.
+pub const TRACED_FRAMES: usize = 8;
 
 /// All of the shared memory.
 #[repr(C)]
@@ -36,8 +41,16 @@ pub struct Shared {
     pub maps_length: u64,
     /// As many bytes of it as `maps_length` says.
     pub maps: [u8; 1 << 18],
+    /// Suppressions that are part of the program.
+    pub suppressions_length: u64,
+    /// As many bytes of them as `suppressions_length` says.
+    pub suppressions: [u8; 1 << 14],
     /// A hash table: the reads-from relations that were seen.
     pub hashes: [u64; HASH_SLOTS],
+    /// How many events of the execution were traced; see [`Options::trace`].
+    pub traced: u64,
+    /// Event number `n` is at `n % TRACED`.
+    pub trace: [Traced; TRACED],
 }
 
 /// What the runtime is to do.
@@ -68,6 +81,8 @@ pub struct Options {
     pub output: u32,
     /// 1: no execution is begun after one with a finding.
     pub stop_at_first: u32,
+    /// 1: the events of the last execution are kept in [`Shared::trace`].
+    pub trace: u32,
 }
 
 /// How far the runtime is.
@@ -147,6 +162,8 @@ pub struct Finding {
     pub size: u32,
     /// 1 when both stacks of a race are complete.
     pub complete: u32,
+    /// How many events were traced before it.
+    pub traced: u64,
     /// For people; ends with a zero.
     pub message: [u8; 256],
     /// What each thread did; of a race, the later access first.
@@ -167,6 +184,87 @@ pub struct Stack {
     pub clock: u32,
     /// Innermost first.
     pub frames: [u64; MAX_FRAMES],
+}
+
+/// One event of a trace.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Traced {
+    /// Who does it.
+    pub thread: ThreadId,
+    /// The thread whose store it reads; with `from_clock`.
+    pub from_thread: ThreadId,
+    /// A [`Did`].
+    pub did: u32,
+    /// An [`Order`](crate::Order) as a number, for atomic accesses and fences.
+    pub order: u32,
+    /// Bytes from the address on.
+    pub size: u32,
+    /// The thread's clock.
+    pub clock: u32,
+    /// The clock of the store that it reads; 0 if that is not known.
+    pub from_clock: u32,
+    /// The memory that is accessed, or the thread that is started or joined.
+    pub address: u64,
+    /// The value read, where there is one.
+    pub read: u64,
+    /// The value written, where it is known.
+    pub written: u64,
+    /// How many frames are valid.
+    pub depth: u64,
+    /// Innermost first.
+    pub frames: [u64; TRACED_FRAMES],
+}
+
+/// What an event of a trace is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Did {
+    /// A plain read.
+    Read,
+    /// A plain write, whose value is not known.
+    Write,
+    /// An atomic load.
+    Load,
+    /// An atomic store.
+    Store,
+    /// An atomic read-modify-write.
+    Update,
+    /// A fence.
+    Fence,
+    /// A lock is taken, or something else that was waited for.
+    Acquire,
+    /// A lock is given back, or something else is told to others.
+    Release,
+    /// A thread is started.
+    Start,
+    /// A thread ends.
+    End,
+    /// The end of a thread was waited for.
+    Join,
+    /// Memory is freed.
+    Free,
+}
+
+impl Did {
+    /// The one with this number in the shared memory.
+    pub fn from_number(number: u32) -> Did {
+        const ALL: [Did; 12] = [
+            Did::Read,
+            Did::Write,
+            Did::Load,
+            Did::Store,
+            Did::Update,
+            Did::Fence,
+            Did::Acquire,
+            Did::Release,
+            Did::Start,
+            Did::End,
+            Did::Join,
+            Did::Free,
+        ];
+        ALL[(number as usize).min(ALL.len() - 1)]
+    }
 }
 
 /// How executions are kept apart.
@@ -236,10 +334,14 @@ pub enum FindingKind {
     Livelock,
     /// Locks are taken in orders that may deadlock.
     Order,
+    /// A thread that has ended and that nobody joins or detaches.
+    Leak,
+    /// A signal handler does what it must not.
+    Signal,
 }
 
 impl FindingKind {
-    const ALL: [FindingKind; 13] = [
+    const ALL: [FindingKind; 15] = [
         FindingKind::Race,
         FindingKind::Assertion,
         FindingKind::Abort,
@@ -253,6 +355,8 @@ impl FindingKind {
         FindingKind::InvalidFree,
         FindingKind::Livelock,
         FindingKind::Order,
+        FindingKind::Leak,
+        FindingKind::Signal,
     ];
 
     /// The one with this number in the shared memory.
@@ -273,6 +377,9 @@ impl FindingKind {
             FindingKind::Crash => ViolationKind::Trap,
             FindingKind::Hang | FindingKind::Livelock => ViolationKind::Liveness,
             FindingKind::Lock => ViolationKind::Lock,
+            FindingKind::Leak => ViolationKind::Leak,
+            // It changes what the interrupted code relies on.
+            FindingKind::Signal => ViolationKind::Memory,
         }
     }
 
@@ -292,8 +399,20 @@ impl FindingKind {
             FindingKind::InvalidFree => "invalid free",
             FindingKind::Livelock => "livelock",
             FindingKind::Order => "lock-order inversion",
+            FindingKind::Leak => "leaked thread",
+            FindingKind::Signal => "misuse of a signal",
         }
     }
+}
+
+/// Descriptors have places in memory that no program has, eight bytes each from here: to use a descriptor is to read
+/// its place, to open or close one is to write it.
+pub const DESCRIPTOR_PLACES: u64 = 0x5f00_0000_0000;
+
+/// The descriptor that has this place.
+pub fn descriptor_at(address: u64) -> Option<u64> {
+    let number = address.checked_sub(DESCRIPTOR_PLACES)? / 8;
+    (number < 1 << 20).then_some(number)
 }
 
 /// The signal with which the command line asks a silent program to say where it is.

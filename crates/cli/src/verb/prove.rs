@@ -7,6 +7,7 @@ use porf_param::certificate::{self, Certificate, Confirmed, Refusal, Solver};
 use porf_param::explore::{Limits, explore_while};
 use porf_param::{Approximation, Memory, ProofAnswer, Request};
 use porf_report::diagnostic;
+use porf_report::junit::{self, Case};
 use porf_report::prove::{self as report, Checked, Explored, Proof, Subject};
 use porf_verdict::{Diagnostic, Verdict};
 use std::io::Write;
@@ -55,6 +56,9 @@ pub struct Args {
     /// Write a reachable unsafe state as SARIF
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "instance"])]
     sarif: Option<PathBuf>,
+    /// Write the result as JUnit XML
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "instance"])]
+    junit: Option<PathBuf>,
     /// Write the run or the invariant as a page for a browser
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "instance"])]
     html: Option<PathBuf>,
@@ -197,6 +201,11 @@ fn prove(args: &Args, subject: Subject<'_>, memory: Memory, options: &Options) -
     }
     if let Some(path) = &args.html {
         std::fs::write(path, report::proof_html(&proof)).map_err(Failure::file(path))?;
+    }
+    if let Some(path) = &args.junit {
+        let case = Case::of_verdict(memory.word(), subject.file, subject.file, &answer.verdict);
+        let report = junit::junit("porf prove", &[case], seconds);
+        std::fs::write(path, report).map_err(Failure::file(path))?;
     }
     Ok(ExitCode::from(answer.verdict.exit_code()))
 }

@@ -4,18 +4,22 @@
 //! options in shared memory, watches that it makes progress, and turns what it found into a report.
 
 mod channel;
+mod leftover;
 mod merged;
 mod report;
 mod symbols;
+mod trace;
 
 use crate::interrupt;
 use crate::options::{Format, Options};
 use channel::Channel;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use porf_report::junit::{self, Case};
 use porf_report::sample::Summary;
 use porf_sample::protocol;
 use porf_sample::scheduler::Share;
+use porf_sample::suppress::{Settings, Suppressions};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -76,6 +80,9 @@ pub struct Args {
     /// Seconds without progress after which the program counts as hung
     #[arg(long, default_value_t = 10)]
     timeout: u64,
+    /// Leave out the findings that this file names, in ThreadSanitizer's format (`race:function`)
+    #[arg(long, value_name = "FILE")]
+    suppressions: Option<std::path::PathBuf>,
     /// Write seed and options of the first finding, for `porf replay` to run it again
     #[arg(long, value_name = "FILE")]
     witness: Option<std::path::PathBuf>,
@@ -85,6 +92,9 @@ pub struct Args {
     /// Write the findings as a page for a browser
     #[arg(long, value_name = "FILE")]
     pub(super) html: Option<std::path::PathBuf>,
+    /// Write the result as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<std::path::PathBuf>,
     /// Run nothing: add up these reports, in JSON, one in each line
     #[arg(long, value_name = "FILE", hide = true)]
     reports: Option<std::path::PathBuf>,
@@ -151,9 +161,10 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
 fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     interrupt::watch();
     if let Some(path) = &args.reports {
-        return show(args, options, &merged::summary(path, args.seed, args.executions())?);
+        return show(args, options, merged::summary(path, args.seed, args.executions())?);
     }
     let start = Instant::now();
+    let mut suppressions = args.suppressions()?;
     let mut run = Run::new(args, args.protocol())?;
     if !interrupt::requested() && run.depends_on_the_past(args)? {
         // What is left outside the process by one execution changes the next: a process for each, then.
@@ -162,13 +173,17 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     }
     let interrupted = interrupt::requested();
     let shared = run.channel.shared();
-    let summary =
-        report::summary(shared, args.seed, args.executions(), start.elapsed(), interrupted, run.status);
-    show(args, options, &summary)
+    let own = String::from_utf8_lossy(&shared.suppressions[..shared.suppressions_length as usize]);
+    suppressions
+        .add(&own)
+        .map_err(|error| std::io::Error::other(format!("__tsan_default_suppressions, {error}")))?;
+    let asked = report::Asked { seed: args.seed, executions: args.executions(), suppressions: &suppressions };
+    let summary = report::summary(shared, &asked, start.elapsed(), interrupted, run.status);
+    show(args, options, summary)
 }
 
 /// Prints and writes what was asked for; the exit code.
-fn show(args: &Args, options: &Options, summary: &Summary) -> std::io::Result<u8> {
+fn show(args: &Args, options: &Options, mut summary: Summary) -> std::io::Result<u8> {
     let program: Vec<String> = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match options.format {
         Format::Json => println!("{}", summary.json(&program)),
@@ -181,10 +196,35 @@ fn show(args: &Args, options: &Options, summary: &Summary) -> std::io::Result<u8
     if let Some(path) = &args.sarif {
         std::fs::write(path, format!("{:#}\n", summary.sarif()))?;
     }
+    if let Some(path) = &args.junit {
+        let case = Case::of_verdict("sample", &program.join(" "), &program[0], &summary.verdict);
+        std::fs::write(path, junit::junit("porf sample", &[case], summary.elapsed.as_secs_f64()))?;
+    }
     if let Some(path) = &args.html {
+        trace_findings(args, &mut summary)?;
         std::fs::write(path, summary.html(&program, &super::verify::read))?;
     }
     Ok(summary.exit_code())
+}
+
+/// Runs the executions that show the first findings once more, for their events.
+fn trace_findings(args: &Args, summary: &mut Summary) -> std::io::Result<()> {
+    const TRACED: usize = 16;
+    for finding in summary.findings.iter_mut().take(TRACED) {
+        if interrupt::requested() {
+            break;
+        }
+        let one =
+            protocol::Options { executions: 1, seed: finding.seed, output: 0, trace: 1, ..args.protocol() };
+        let again = Run::new(args, one)?;
+        let shared = again.channel.shared();
+        let all = Suppressions::default();
+        let asked = report::Asked { seed: finding.seed, executions: 1, suppressions: &all };
+        let found = report::summary(shared, &asked, Duration::ZERO, false, again.status).findings;
+        let same = found.into_iter().find(|found| report::key(found) == report::key(finding));
+        finding.trace = same.map_or(Vec::new(), |found| found.trace);
+    }
+    Ok(())
 }
 
 /// All executions that were asked for, or one of them.
@@ -206,8 +246,11 @@ impl Run {
             };
             let before = sign();
             progress.process.store(0, Ordering::Relaxed);
+            leftover::adopt();
             let mut child = spawn(args, &channel)?;
-            let status = watch(args, &channel, &mut child, start)?;
+            let status = watch(args, &channel, &mut child, start);
+            leftover::end();
+            let status = status?;
             if progress.attached.load(Ordering::Acquire) == 0 {
                 return Err(std::io::Error::other(format!(
                     "{} was not built by `porf cc` or `porf c++` ({status})",
@@ -266,6 +309,22 @@ impl Args {
         self.executions.unwrap_or(if self.until.is_some() { u64::MAX } else { 1000 })
     }
 
+    /// What is not to be told: by the file, by the options of the environment and by the file that they name.
+    fn suppressions(&self) -> std::io::Result<Suppressions> {
+        let mut settings = Settings::default();
+        let given = std::env::var("PORF_OPTIONS").or_else(|_| std::env::var("TSAN_OPTIONS"));
+        settings.read(&given.unwrap_or_default());
+        let mut suppressions = Suppressions::default();
+        let named = settings.suppressions.as_ref().map(std::path::PathBuf::from);
+        for path in self.suppressions.iter().chain(&named) {
+            let fail = |error: String| std::io::Error::other(format!("{}: {error}", path.display()));
+            let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+            suppressions.add(&text).map_err(fail)?;
+        }
+        suppressions.add_options(&settings);
+        Ok(suppressions)
+    }
+
     fn protocol(&self) -> protocol::Options {
         protocol::Options {
             executions: self.executions(),
@@ -280,6 +339,7 @@ impl Args {
             tick: self.tick,
             output: self.output as u32,
             stop_at_first: u32::from(self.first),
+            trace: 0,
         }
     }
 
@@ -320,9 +380,11 @@ impl Args {
             output: Output::All,
             first: false,
             timeout: number("timeout")?,
+            suppressions: None,
             witness: None,
             sarif: None,
             html: None,
+            junit: None,
             reports: None,
             program,
         })
@@ -333,9 +395,11 @@ fn spawn(args: &Args, channel: &Channel) -> std::io::Result<Child> {
     let mut command = Command::new(&args.program[0]);
     command.args(&args.program[1..]);
     command.env(protocol::DESCRIPTOR_VARIABLE, channel.descriptor().to_string());
-    // SAFETY: a system call between fork and exec.
+    // SAFETY: system calls between fork and exec.
     unsafe {
         command.pre_exec(|| {
+            // Whatever ends us ends the program.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             // The same addresses in every run: an execution is a function of its seed.
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
             Ok(())

@@ -11,6 +11,7 @@ use porf::{
     Answer, Budget, Checkpoint, Domain, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction,
     Reductions, Request, Schedule, Volatile,
 };
+use porf_report::junit::{self, Case};
 use porf_report::verify as render;
 use porf_verdict::{Checks, ViolationKind};
 use progress::Bar;
@@ -49,7 +50,7 @@ pub struct Args {
         value_name = "MODEL",
         value_parser = ModelName,
         hide_possible_values = true,
-        conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "sarif"]
+        conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "sarif", "junit"]
     )]
     against: Option<Model>,
     /// When two executions count as the same: they agree on rf and co (mo), or on rf (rf)
@@ -124,6 +125,9 @@ pub struct Args {
     /// Write the result as SARIF
     #[arg(long)]
     sarif: Option<PathBuf>,
+    /// Write the result as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Up to rf with seq_cst: how hard to look for an order of the writes
     #[arg(long, hide = true)]
     branches: Option<u32>,
@@ -365,6 +369,13 @@ fn write_files(args: &Args, answer: &Answer) -> Result<(), Error> {
     }
     if let Some(path) = &args.sarif {
         files.push((path.clone(), format!("{:#}\n", render::sarif(answer))));
+    }
+    if let Some(path) = &args.junit {
+        let names = answer.origin.files.join(" ");
+        let file = answer.origin.files.first().map_or("", String::as_str);
+        let case = Case::of_verdict(answer.model.name(), &names, file, &answer.verdict);
+        let seconds = answer.seconds.frontend + answer.seconds.explore;
+        files.push((path.clone(), junit::junit("porf verify", &[case], seconds)));
     }
     files.iter().try_for_each(|(path, contents)| write(path, contents))
 }

@@ -14,7 +14,7 @@ pub const FUNCTIONS: &[Row] = &[
     row(&["thrd_create"], STARTS, |c| c.same(create)),
     row(&["pthread_join"], USES, |c| c.same(|tr| join(tr, 8))),
     row(&["thrd_join"], USES, |c| c.same(|tr| join(tr, 4))),
-    row(&["pthread_self", "thrd_current", "__VERIFIER_thread_self"], USES, |c| {
+    row(&["pthread_self", "thrd_current", "__VERIFIER_thread_self", "__VERIFIER_tid"], USES, |c| {
         let dst = c.body.b.register("self");
         c.push(Instr::ThreadSelf { dst });
         Ok(vec![dst.into()])

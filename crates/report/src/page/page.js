@@ -69,7 +69,7 @@ function arrange() {
   state.layout = columnsOf(view, state.rows, lanes, $("scroll").clientWidth);
   for (const chip of document.querySelectorAll(".relation")) chip.classList.toggle("on", state.shown.has(chip.dataset.name));
   $("heads").style.width = $("rows").style.width = Math.max(state.layout.total, $("scroll").clientWidth) + "px";
-  $("heads").innerHTML = view.threads.map((thread, at) => `<div style="left:${state.layout.columns[at].left}px;width:${state.layout.columns[at].width}px" title="${escapeText(thread.name)}"><span>${escapeText(thread.id)}</span>${escapeText(thread.name)}</div>`).join("");
+  $("heads").innerHTML = '<b class="corner"></b>' + view.threads.map((thread, at) => `<div style="left:${state.layout.columns[at].left}px;width:${state.layout.columns[at].width}px" title="${escapeText(thread.name)}"><span>${escapeText(thread.id)}</span>${escapeText(thread.name)}</div>`).join("");
   $("rows").style.height = state.rows.length * ROW + 40 + "px";
   draw();
 }

@@ -80,6 +80,24 @@ pub struct Finding {
     pub size: u32,
     /// What each thread did, with its calls, innermost first.
     pub stacks: Vec<(String, Vec<Frame>)>,
+    /// The execution around it, where it was traced.
+    pub trace: Vec<Step>,
+}
+
+/// One event of the execution that shows a finding.
+pub struct Step {
+    /// The number of its thread.
+    pub thread: u16,
+    /// What it does, in a few words.
+    pub text: String,
+    /// `read`, `write`, `fence`, `thread` or `other`.
+    pub kind: &'static str,
+    /// For a read: the step, from 0, whose write it returns, if that is among the steps.
+    pub rf: Option<usize>,
+    /// It belongs to the finding.
+    pub marked: bool,
+    /// Its calls, innermost first.
+    pub frames: Vec<Frame>,
 }
 
 /// One place in the program; several per address where functions were inlined.

@@ -96,6 +96,7 @@ fn read(report: &Value) -> Summary {
             .iter()
             .map(|stack| (text(&stack["what"]), list(&stack["frames"]).iter().map(frame).collect()))
             .collect(),
+        trace: Vec::new(),
     };
     let isolations = ["in-process", "fork", "restart"];
     Summary {

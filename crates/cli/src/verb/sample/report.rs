@@ -1,29 +1,45 @@
 //! From the memory shared with the program to a report.
 
 use super::symbols::Symbols;
+use super::trace;
 use porf_report::sample::{Finding, Frame, Summary};
 use porf_sample::protocol::{self, FindingKind, HASH_SLOTS, Isolation, Shared, Stack};
 use porf_sample::race::Kind;
+use porf_sample::suppress::Suppressions;
 use porf_verdict::{Coverage, Limit, Verdict, ViolationKind};
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+/// What the user asked for.
+pub struct Asked<'a> {
+    pub seed: u64,
+    pub executions: u64,
+    pub suppressions: &'a Suppressions,
+}
+
 pub fn summary(
     shared: &Shared,
-    seed: u64,
-    asked: u64,
+    wishes: &Asked,
     elapsed: Duration,
     interrupted: bool,
     status: ExitStatus,
 ) -> Summary {
     let progress = &shared.progress;
+    let Asked { seed, executions: asked, suppressions } = *wishes;
     let distinct = progress.distinct.load(Ordering::Relaxed);
     let text = String::from_utf8_lossy(&shared.maps[..shared.maps_length as usize]);
     let mut symbols = Symbols::new(&text);
     let count = progress.finding_count.load(Ordering::Acquire) as usize;
+    let told = shared.findings[..count].iter().filter(|finding| is_told(finding, &mut symbols, suppressions));
+    let told: Vec<&protocol::Finding> = told.collect();
+    let mut violating = progress.violating.load(Ordering::Relaxed);
+    if told.len() < count {
+        // In how many of them a finding was that is told is not known; the most frequent one was in so many.
+        violating = told.iter().map(|finding| finding.count).max().unwrap_or(0);
+    }
     let mut findings: Vec<Finding> =
-        shared.findings[..count].iter().map(|finding| describe(finding, &mut symbols)).collect();
+        told.into_iter().map(|finding| describe(shared, finding, &mut symbols)).collect();
     // The same lines by different instructions are one finding to people.
     merge(&mut findings);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.count));
@@ -48,7 +64,7 @@ pub fn summary(
         verdict,
         executions,
         asked,
-        violating: progress.violating.load(Ordering::Relaxed),
+        violating,
         distinct,
         once: progress.once.load(Ordering::Relaxed),
         events: progress.events.load(Ordering::Relaxed),
@@ -79,7 +95,28 @@ fn peak_memory() -> u64 {
     }
 }
 
-fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
+/// Whether the user wants to know of a finding.
+fn is_told(finding: &protocol::Finding, symbols: &mut Symbols, suppressions: &Suppressions) -> bool {
+    let Some(kind) = FindingKind::from_number(finding.kind) else { return true };
+    if suppressions.is_empty() {
+        return true;
+    }
+    let mut names: Vec<(String, bool)> =
+        symbols.variable(finding.address).map(|(name, _)| (name, false)).into_iter().collect();
+    for stack in &finding.stacks[..finding.stack_count as usize] {
+        for (depth, &address) in stack.frames[..stack.length as usize].iter().enumerate() {
+            names.extend(symbols.file(address).map(|file| (file.to_string(), depth == 0)));
+            for (inlined, frame) in symbols.frames(address).into_iter().enumerate() {
+                let is_top = depth == 0 && inlined == 0;
+                names.extend(frame.file.map(|file| (file, is_top)));
+                names.push((frame.function, is_top));
+            }
+        }
+    }
+    suppressions.allow(kind, names.iter().map(|(name, is_top)| (name.as_str(), *is_top)))
+}
+
+fn describe(shared: &Shared, finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
     let kind = FindingKind::from_number(finding.kind);
     let violation = kind.map_or(ViolationKind::Trap, FindingKind::violation);
     let title = kind.map_or("finding", FindingKind::title);
@@ -89,7 +126,9 @@ fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
     let stacks = finding.stacks[..finding.stack_count as usize]
         .iter()
         .enumerate()
-        .map(|(index, stack)| (stack_title(finding, index, stack), frames(stack, symbols)))
+        .map(|(index, stack)| {
+            (stack_title(finding, index, stack), frames(&stack.frames[..stack.length as usize], symbols))
+        })
         .collect();
     Finding {
         kind: violation,
@@ -100,11 +139,13 @@ fn describe(finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
         address: finding.address,
         size: finding.size,
         stacks,
+        trace: trace::around(shared, finding, symbols),
     }
 }
 
-fn frames(stack: &Stack, symbols: &mut Symbols) -> Vec<Frame> {
-    let frames = stack.frames[..stack.length as usize].iter().flat_map(|&address| symbols.frames(address));
+/// The calls that return to some addresses, without those that say nothing.
+pub fn frames(addresses: &[u64], symbols: &mut Symbols) -> Vec<Frame> {
+    let frames = addresses.iter().flat_map(|&address| symbols.frames(address));
     // The runtime's own frames below a thread's function say nothing about the program.
     let mut frames: Vec<Frame> = frames.filter(|frame| !frame.function.contains("porf_runtime")).collect();
     // Nor do libraries without line numbers, unless that is where it happened.
@@ -122,6 +163,11 @@ fn frames(stack: &Stack, symbols: &mut Symbols) -> Vec<Frame> {
 fn stack_title(finding: &protocol::Finding, index: usize, stack: &Stack) -> String {
     if stack.access == protocol::NO_ACCESS {
         return format!("{}", stack.thread);
+    }
+    if let Some(fd) = protocol::descriptor_at(finding.address) {
+        let earlier = if index == 0 { "" } else { "earlier " };
+        let what = if Kind::from_number(stack.access) == Kind::Read { "use" } else { "opening or closing" };
+        return format!("{earlier}{what} of descriptor {fd} by {}", stack.thread);
     }
     let access = match Kind::from_number(stack.access) {
         Kind::Read => "read",

@@ -18,6 +18,7 @@ struct Object {
     /// Where the object's address 0 is.
     base: u64,
     path: String,
+    is_code: bool,
 }
 
 impl Symbols {
@@ -36,11 +37,20 @@ impl Symbols {
             let number = |text: &str| u64::from_str_radix(text, 16).unwrap_or(0);
             let (start, end, offset) = (number(start), number(end), number(offset));
             let base = *bases.entry(path).or_insert(start.wrapping_sub(offset));
-            if permissions.contains('x') {
-                objects.push(Object { start, end, base, path: path.to_string() });
-            }
+            objects.push(Object {
+                start,
+                end,
+                base,
+                path: path.to_string(),
+                is_code: permissions.contains('x'),
+            });
         }
         Symbols { objects, loaded: HashMap::new(), sources: HashMap::new() }
+    }
+
+    /// The file that has this address.
+    pub fn file(&self, address: u64) -> Option<&str> {
+        self.objects.iter().find(|object| object.has(address)).map(|object| object.path.as_str())
     }
 
     /// The frames of a return address, innermost first.
@@ -48,8 +58,7 @@ impl Symbols {
         // The call is before the return address.
         let address = return_address.wrapping_sub(1);
         let unknown = |name: String| vec![Frame { function: name, file: None, line: 0, column: 0 }];
-        let Some(object) = self.objects.iter().find(|object| (object.start..object.end).contains(&address))
-        else {
+        let Some(object) = self.objects.iter().find(|object| object.is_code && object.has(address)) else {
             return unknown(format!("{return_address:#x}"));
         };
         let loader = self
@@ -77,6 +86,31 @@ impl Symbols {
             return unknown(name);
         }
         frames
+    }
+
+    /// The variable of static storage duration at an address, and how many bytes inside of it that is.
+    pub fn variable(&mut self, address: u64) -> Option<(String, u64)> {
+        // Variables that begin as zero lie behind what the file has.
+        let is_here = |object: &&Object| object.start <= address && address < object.end + BSS;
+        let object = self.objects.iter().filter(|object| !object.is_code).rfind(is_here)?;
+        let loader = self
+            .loaded
+            .entry(object.path.clone())
+            .or_insert_with(|| addr2line::Loader::new(&object.path).ok());
+        let relative = if is_absolute(&object.path) { address } else { address - object.base };
+        let symbol = loader.as_ref()?.find_symbol_info(relative)?;
+        let name = addr2line::demangle_auto(symbol.name().into(), None).into_owned();
+        let offset = relative - symbol.address();
+        (offset < BSS).then_some((name, offset))
+    }
+}
+
+/// No variables are further behind the file than this.
+const BSS: u64 = 1 << 24;
+
+impl Object {
+    fn has(&self, address: u64) -> bool {
+        (self.start..self.end).contains(&address)
     }
 }
 
