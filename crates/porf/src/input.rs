@@ -87,7 +87,7 @@ impl Input {
         }
         if let Some(file) = files.iter().find(|file| !llvm::is_supported(file)) {
             return Err(Error::Input(format!(
-                "{}: not a file of a kind that verify knows (.c .cpp .rs .bc .ll, or a single .porf or .litmus)",
+                "{}: not a file of a kind that verify knows (.c .cpp .i .ii .rs .bc .ll, compile_commands.json, or a single .porf or .litmus)",
                 file.display()
             )));
         }

@@ -1,15 +1,19 @@
 //! From an LLVM module to a program: functions that can be reached, static memory, the threads.
 
+mod assembly;
 mod call;
 mod constant;
 mod counted;
+mod exception;
 mod escape;
 mod function;
 mod instruction;
 mod intrinsic;
+pub mod jump;
 mod memory;
 mod moves;
 pub mod types;
+mod wide;
 mod written;
 
 use crate::library::{self, Row, slow};
