@@ -1,4 +1,4 @@
-// expect: deadlock 15
+// expect: lock 15
 // models: c20
 // The exception passes an unlock.
 #include <mutex>

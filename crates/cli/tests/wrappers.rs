@@ -245,7 +245,8 @@ fn a_list_of_compilations_is_verified() {
 fn names_of_files_and_functions() {
     let directory = program_of_files("names");
     let write = |name: &str, text: &str| std::fs::write(directory.join(name), text).expect("a file");
-    let text = "#include <cassert>\nnamespace queue { void test(int = 0) { assert(1 == 2); } }\nint main() {}\n";
+    let text =
+        "#include <cassert>\nnamespace queue { void test(int = 0) { assert(1 == 2); } }\nint main() {}\n";
     for name in ["a.C", "a.cc", "a.cxx", "a.c++", "a.cpp"] {
         write(name, text);
         assert_eq!(verify_in(&directory, &[name]).0, Some(0), "{name}");

@@ -20,6 +20,7 @@
 // defines: _ZTISt17bad_function_call _ZTVSt17bad_function_call _ZTVSt12bad_weak_ptr _ZTISt12bad_weak_ptr
 // defines: _ZNSt12bad_weak_ptrD* _ZNKSt12bad_weak_ptr4whatEv _ZNSt14error_category* _ZTISt14error_category
 // defines: _ZTVN10__cxxabiv1* _ZTIi _ZTIc _ZTIb _ZTIl _ZTIj _ZTIm _ZTId _ZTIf _ZTIPKc _ZTIPc _ZTIPi _ZTIPv _ZTIPKv
+// defines: _ZTIN10__cxxabiv115__forced_unwindE _ZTIN10__cxxabiv119__foreign_exceptionE
 // defines: _ZNKSt9type_infoeqERKS_ _ZTIs _ZTIh _ZTIx _ZTIy _ZTISt16nested_exception _ZTISt13bad_exception
 // Exceptions, as the Itanium C++ ABI has them, without the tables: `__porf_unwind` leaves calls up to a landing pad,
 // and the code there asks `__porf_catches` for each of its types. A pad that does not catch unwinds further, so that
@@ -286,6 +287,9 @@ __pointer_to_member_type_info::~__pointer_to_member_type_info() {}
 __class_type_info::~__class_type_info() {}
 __si_class_type_info::~__si_class_type_info() {}
 __vmi_class_type_info::~__vmi_class_type_info() {}
+// Nobody throws these; handlers name them.
+__forced_unwind::~__forced_unwind() noexcept {}
+__foreign_exception::~__foreign_exception() noexcept {}
 } // namespace __cxxabiv1
 
 namespace std {

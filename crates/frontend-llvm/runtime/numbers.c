@@ -1,5 +1,6 @@
 // defines: strtol strtoll strtoimax strtoul strtoull strtoumax atoi atol atoll strtod strtof atof
 // defines: __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull div ldiv lldiv
+// defines: srandom srand48 lrand48 nrand48 mrand48
 // Numbers from text (C17 7.22.1). The value of a decimal fraction is exact where its digits and its power of ten
 // are numbers of type double themselves; longer ones are refused.
 #include <errno.h>
@@ -142,3 +143,10 @@ PART double atof(const char *text) { return strtod(text, 0); }
 PART div_t div(int a, int b) { return (div_t){a / b, a % b}; }
 PART ldiv_t ldiv(long a, long b) { return (ldiv_t){a / b, a % b}; }
 PART lldiv_t lldiv(long long a, long long b) { return (lldiv_t){a / b, a % b}; }
+
+// Random numbers are input, whatever the seed.
+PART void srandom(unsigned seed) {}
+PART void srand48(long seed) {}
+PART long lrand48(void) { return random(); }
+PART long nrand48(unsigned short state[3]) { return random(); }
+PART long mrand48(void) { return (int)((unsigned)random() << 1 | (unsigned)(random() & 1)); }

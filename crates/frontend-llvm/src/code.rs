@@ -82,8 +82,11 @@ impl Code {
         if compile::is_source(file) {
             return compile::with_passes(file, options);
         }
-        let refusal = Diagnostic::about(file.display().to_string(), "coroutines in bitcode are not supported");
-        Err(Error::Unsupported(refusal.help("run LLVM's coroutine passes before: coro-early, coro-split, coro-cleanup")))
+        let refusal =
+            Diagnostic::about(file.display().to_string(), "coroutines in bitcode are not supported");
+        Err(Error::Unsupported(
+            refusal.help("run LLVM's coroutine passes before: coro-early, coro-split, coro-cleanup"),
+        ))
     }
 
     /// The tests of a Rust crate that was compiled with `--test`.

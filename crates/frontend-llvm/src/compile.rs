@@ -76,7 +76,9 @@ pub(crate) fn with_passes(path: &Path, options: &Options) -> Result<Vec<u8>, Err
 
 /// The bitcode of a file of our own, with these flags; it has no line numbers.
 pub(crate) fn part(name: &str, path: &Path, flags: &[&str], options: &Options) -> Result<Vec<u8>, Error> {
-    run(options, language(path), name, |command| command.args(NO_PASSES).args(["-g0", "-w"]).args(flags).arg(path))
+    run(options, language(path), name, |command| {
+        command.args(NO_PASSES).args(["-g0", "-w"]).args(flags).arg(path)
+    })
 }
 
 /// A language as clang calls it.

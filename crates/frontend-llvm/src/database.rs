@@ -90,7 +90,8 @@ fn flags(words: &[String], directory: &Path) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
-        let option = WITH_VALUE.iter().filter(|option| word.starts_with(*option)).max_by_key(|option| option.len());
+        let option =
+            WITH_VALUE.iter().filter(|option| word.starts_with(*option)).max_by_key(|option| option.len());
         match option {
             Some(option) => {
                 let value = match &word[option.len()..] {
@@ -100,7 +101,8 @@ fn flags(words: &[String], directory: &Path) -> Vec<String> {
                 let is_path = !matches!(*option, "-D" | "-U" | "-x");
                 // What is included by name may also be found along the include paths.
                 let there = directory.join(&value);
-                let is_path = is_path && (there.exists() || !option.starts_with("-i") || *option == "-isystem");
+                let is_path =
+                    is_path && (there.exists() || !option.starts_with("-i") || *option == "-isystem");
                 let value = if is_path { there.display().to_string() } else { value };
                 kept.extend([option.to_string(), value]);
             }
@@ -153,7 +155,8 @@ pub(crate) fn link(databases: &[PathBuf], named: &[PathBuf], options: &Options) 
     for database in databases {
         list.extend(read(database)?);
     }
-    let mut wanted: Vec<bool> = list.iter().map(|one| named.iter().any(|name| is_same(&one.file, name))).collect();
+    let mut wanted: Vec<bool> =
+        list.iter().map(|one| named.iter().any(|name| is_same(&one.file, name))).collect();
     for name in named {
         if !list.iter().any(|one| is_same(&one.file, name)) {
             list.push(Compilation { file: name.clone(), flags: Vec::new() });
@@ -187,7 +190,9 @@ pub(crate) fn link(databases: &[PathBuf], named: &[PathBuf], options: &Options) 
 
 /// The next unit that defines what is missing.
 fn needed(units: &[Unit], linked: &[usize]) -> Result<Option<usize>, Error> {
-    let defined = |name: &String| linked.iter().any(|at| units[*at].strong.contains(name) || units[*at].weak.contains(name));
+    let defined = |name: &String| {
+        linked.iter().any(|at| units[*at].strong.contains(name) || units[*at].weak.contains(name))
+    };
     let missing: BTreeSet<&String> =
         linked.iter().flat_map(|at| &units[*at].missing).filter(|name| !defined(name)).collect();
     for name in missing {
@@ -241,7 +246,8 @@ mod tests {
 
     #[test]
     fn options_that_matter_are_kept() {
-        let words = words("gcc -O2 -Iinc -I /abs -DX=1 -MD -MF a.d -Wall -o a.o -std=gnu11 -c a.c -fanalyzer");
+        let words =
+            words("gcc -O2 -Iinc -I /abs -DX=1 -MD -MF a.d -Wall -o a.o -std=gnu11 -c a.c -fanalyzer");
         let kept = flags(&words, Path::new("/d"));
         assert_eq!(kept, ["-I", "/d/inc", "-I", "/abs", "-D", "X=1", "-std=gnu11"]);
     }

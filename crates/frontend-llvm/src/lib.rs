@@ -46,6 +46,8 @@ pub struct Options {
     pub clang: Option<String>,
     /// The function that thread 0 runs.
     pub entry: String,
+    /// The arguments of `main` behind the name of the program.
+    pub arguments: Vec<String>,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
     /// An overflow of a signed number is a trap.
@@ -151,6 +153,7 @@ impl Default for Options {
             flags: Vec::new(),
             clang: None,
             entry: "main".to_string(),
+            arguments: Vec::new(),
             spurious: false,
             overflow: false,
             is_rust: false,

@@ -112,7 +112,8 @@ mod tests {
     fn every_part_says_what_it_defines() {
         assert!(PARTS.iter().all(|part| part.text.starts_with("// defines: ")));
         let of = |name: &str| PARTS.iter().filter(|part| part.defines(name)).count();
-        let names = ["strtol", "qsort", "strncpy", "__cxa_throw", "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base"];
+        let names =
+            ["strtol", "qsort", "strncpy", "__cxa_throw", "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base"];
         assert!(names.into_iter().all(|name| of(name) == 1));
         assert_eq!(of("no_such_function"), 0);
     }

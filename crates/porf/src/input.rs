@@ -32,6 +32,8 @@ pub struct Origin {
     pub flags: Vec<String>,
     /// The function that the first thread runs.
     pub entry: String,
+    /// The arguments that it gets.
+    pub arguments: Vec<String>,
     /// Whether weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
     /// Whether an overflow of a signed number is a trap.
@@ -62,6 +64,7 @@ impl Input {
             files: files.iter().map(|file| file.display().to_string()).collect(),
             flags: options.flags.clone(),
             entry: options.entry.clone(),
+            arguments: options.arguments.clone(),
             spurious: options.spurious,
             overflow: options.overflow,
             volatile: options.volatile,

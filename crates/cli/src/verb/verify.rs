@@ -107,6 +107,9 @@ pub struct Args {
     /// The function that the first thread runs; of C++ by its name, with or without its namespaces
     #[arg(long, default_value = "main")]
     entry: String,
+    /// An argument of main; may be given several times
+    #[arg(long = "arg", value_name = "TEXT", allow_hyphen_values = true)]
+    arguments: Vec<String>,
     /// The compiler to use
     #[arg(long)]
     clang: Option<String>,
@@ -257,7 +260,8 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
 fn load(args: &Args, options: &Options) -> Result<Input, Error> {
     let mut files = args.files.clone();
     if let Some(command) = &args.build {
-        let list = super::cc::collect::build(command).map_err(|error| Error::Input(format!("--build: {error}")))?;
+        let list =
+            super::cc::collect::build(command).map_err(|error| Error::Input(format!("--build: {error}")))?;
         files.insert(0, list);
     }
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -266,6 +270,7 @@ fn load(args: &Args, options: &Options) -> Result<Input, Error> {
         flags: args.flags.clone(),
         clang: args.clang.clone(),
         entry: args.entry.clone(),
+        arguments: args.arguments.clone(),
         spurious: args.spurious,
         inputs: args.nondet.clone(),
         overflow: args.overflow,

@@ -3,7 +3,7 @@
 use super::asm::Asm;
 use super::table::{KEEPS, Row, row};
 use crate::translate::Translator;
-use crate::translate::jump::{JUMP, JUMP_BYTES};
+use crate::translate::jump::{JUMP, JUMP_BYTES, NO_TARGET};
 use porf_event::{ReadMode, WriteMode};
 use porf_ir::{FunctionId, Instr, Operand};
 
@@ -26,7 +26,7 @@ fn longjmp(tr: &mut Translator<'_>) -> FunctionId {
         a.b.push(Instr::Select { dst: result, cond: value, a: value, b: Operand::Const(1) });
         let at = a.add(place.into(), 8);
         a.store(at, result, 8, WriteMode::Plain);
-        let uncaught = Some("longjmp to a call of a function that has ended".into());
+        let uncaught = Some(NO_TARGET.into());
         a.b.push(Instr::Unwind { exception: token, text: Operand::Const(0), uncaught });
         a.finish()
     })

@@ -48,8 +48,14 @@ const CLEANUP: &str = "__porf_run_cleanup";
 pub const HOOKS: &[&str] = &[CATCHES, CLEANUP];
 
 /// Functions that wait and are cancellation points (POSIX 2.9.5.2) where we do not end the wait.
-const WAITING_POINTS: &[&str] =
-    &["pthread_cond_wait", "pthread_cond_timedwait", "sem_wait", "sem_timedwait", "cnd_wait", "cnd_timedwait"];
+const WAITING_POINTS: &[&str] = &[
+    "pthread_cond_wait",
+    "pthread_cond_timedwait",
+    "sem_wait",
+    "sem_timedwait",
+    "cnd_wait",
+    "cnd_timedwait",
+];
 
 /// The tables of all families; among patterns the first that fits is taken.
 const FAMILIES: &[&[Row]] = &[

@@ -30,6 +30,8 @@ enum Action {
     CompareExchange16,
     /// Changes memory, and the flags.
     Update(RmwOp),
+    /// Changes a bit of memory, and keeps it in the carry flag: by `Or`, by `AndNot`, by `Xor`.
+    Bit(RmwOp),
     /// As `Update`, by one.
     UpdateByOne(RmwOp),
     /// Arm, RISC-V: `operand, old, [address]`, or `old, operand, (address)`.
@@ -47,6 +49,7 @@ enum Action {
 enum Flag {
     Zero,
     Sign,
+    Carry,
 }
 
 const SEQ_CST: (ReadMode, WriteMode) = (ReadMode::SeqCst, WriteMode::SeqCst);
@@ -90,6 +93,12 @@ const TABLE: &[(&str, bool, Action)] = &[
     ("xor", true, Action::Update(RmwOp::Xor)),
     ("inc", true, Action::UpdateByOne(RmwOp::Add)),
     ("dec", true, Action::UpdateByOne(RmwOp::Sub)),
+    ("bts", true, Action::Bit(RmwOp::Or)),
+    ("btr", true, Action::Bit(RmwOp::AndNot)),
+    ("btc", true, Action::Bit(RmwOp::Xor)),
+    ("setc", false, Action::Flag(Flag::Carry, true)),
+    ("setb", false, Action::Flag(Flag::Carry, true)),
+    ("setnc", false, Action::Flag(Flag::Carry, false)),
     ("sete", false, Action::Flag(Flag::Zero, true)),
     ("setz", false, Action::Flag(Flag::Zero, true)),
     ("setne", false, Action::Flag(Flag::Zero, false)),
@@ -130,21 +139,32 @@ struct Found {
     riscv: bool,
 }
 
+/// The flags that are known, zero, sign and carry.
+#[derive(Clone, Copy, Default)]
+struct Flags([Option<Operand>; 3]);
+
+impl Flags {
+    fn get(self, flag: Flag) -> Result<Operand, Unsupported> {
+        self.0[flag as usize].ok_or_else(|| "a flag that nothing sets".to_string())
+    }
+}
+
 /// The assembly that is being translated.
 struct State {
     places: Vec<Place>,
     accumulator: Option<usize>,
     /// The other registers that have names, as `cmpxchg16b` needs them: b, c and d.
     named: [Option<usize>; 3],
-    /// Flags of the last instruction that sets them: zero and sign.
-    flags: Option<(Operand, Operand)>,
+    /// What the last instruction that sets flags left in them.
+    flags: Flags,
 }
 
 impl<'m> Body<'_, 'm> {
     pub fn assembly(&mut self, i: Value<'m>, asm: Value<'m>) -> Result<(), Unsupported> {
         let text = asm.inline_asm();
         let refused = || format!("inline assembly `{}`", text.escape_debug());
-        let mut state = self.operands(i, asm.asm_constraints()).map_err(|why| format!("{} ({why})", refused()))?;
+        let mut state =
+            self.operands(i, asm.asm_constraints()).map_err(|why| format!("{} ({why})", refused()))?;
         for line in statements(text) {
             self.statement(&line, &mut state).map_err(|why| match why.is_empty() {
                 true => refused(),
@@ -159,14 +179,17 @@ impl<'m> Body<'_, 'm> {
         let arguments = i.arguments();
         let mut arguments = arguments.iter().enumerate();
         let mut outputs = 0;
-        let mut state = State { places: Vec::new(), accumulator: None, named: [None; 3], flags: None };
+        let mut state =
+            State { places: Vec::new(), accumulator: None, named: [None; 3], flags: Flags::default() };
         for constraint in constraints.split(',').filter(|one| !one.is_empty() && !one.starts_with('~')) {
             let is_output = constraint.starts_with('=');
             let rest = constraint.trim_start_matches(['=', '&', '%', '+']);
             if rest == "{ax}" || rest == "{eax}" || rest == "{rax}" || rest == "{al}" || rest == "a" {
                 state.accumulator = state.accumulator.or(Some(state.places.len()));
             }
-            for (named, names) in state.named.iter_mut().zip([["{bx}", "{rbx}"], ["{cx}", "{rcx}"], ["{dx}", "{rdx}"]]) {
+            for (named, names) in
+                state.named.iter_mut().zip([["{bx}", "{rbx}"], ["{cx}", "{rcx}"], ["{dx}", "{rdx}"]])
+            {
                 if names.contains(&rest) {
                     *named = named.or(Some(state.places.len()));
                 }
@@ -186,7 +209,8 @@ impl<'m> Body<'_, 'm> {
                 let place = match rest.parse::<usize>() {
                     // As an output: it is the value that the output begins with.
                     Ok(tied) => {
-                        let Some(Place::Register { value: before, output }) = state.places.get_mut(tied) else {
+                        let Some(Place::Register { value: before, output }) = state.places.get_mut(tied)
+                        else {
                             return Err("an operand that is tied to memory".to_string());
                         };
                         *before = Some(value);
@@ -215,7 +239,8 @@ impl<'m> Body<'_, 'm> {
         if i.ty().kind() == TypeKind::Void {
             return Ok(());
         }
-        let flags: Vec<&str> = constraints.split(',').filter(|one| one.starts_with('=') && !one.contains('*')).collect();
+        let flags: Vec<&str> =
+            constraints.split(',').filter(|one| one.starts_with('=') && !one.contains('*')).collect();
         let count = types::words(self.tr.module, i.ty())?.len();
         let mut results = vec![Operand::Const(0); count];
         for (number, result) in results.iter_mut().enumerate() {
@@ -236,15 +261,21 @@ impl<'m> Body<'_, 'm> {
     }
 
     fn flag_output(&mut self, name: &str, state: &State) -> Result<Operand, Unsupported> {
-        let (zero, sign) = state.flags.ok_or("a flag that nothing sets")?;
-        let opposite = |body: &mut Self, flag| body.bin(BinOp::Xor, Width::W64, flag, Operand::Const(1));
-        match name {
-            "z" | "e" => Ok(zero),
-            "nz" | "ne" => Ok(opposite(self, zero)),
-            "s" => Ok(sign),
-            "ns" => Ok(opposite(self, sign)),
-            _ => Err(format!("the flag {name}")),
-        }
+        let (flag, holds) = match name {
+            "z" | "e" => (Flag::Zero, true),
+            "nz" | "ne" => (Flag::Zero, false),
+            "s" => (Flag::Sign, true),
+            "ns" => (Flag::Sign, false),
+            "c" | "b" => (Flag::Carry, true),
+            "nc" | "ae" => (Flag::Carry, false),
+            _ => return Err(format!("the flag {name}")),
+        };
+        self.flag(flag, holds, state)
+    }
+
+    fn flag(&mut self, flag: Flag, holds: bool, state: &State) -> Result<Operand, Unsupported> {
+        let value = state.flags.get(flag)?;
+        Ok(if holds { value } else { self.bin(BinOp::Xor, Width::W64, value, Operand::Const(1)) })
     }
 
     fn statement(&mut self, line: &str, state: &mut State) -> Result<(), Unsupported> {
@@ -254,7 +285,11 @@ impl<'m> Body<'_, 'm> {
         };
         // The stack of the machine is nobody's memory: this is a fence.
         let on_stack = ["(%rsp)", "(%%rsp)", "(%esp)"].iter().any(|stack| rest.ends_with(stack));
-        if is_locked && on_stack && (rest.starts_with("add") || rest.starts_with("or")) && rest.contains("$$0") {
+        if is_locked
+            && on_stack
+            && (rest.starts_with("add") || rest.starts_with("or"))
+            && rest.contains("$$0")
+        {
             self.b.push(Instr::Fence { mode: FenceMode::SeqCst });
             return Ok(());
         }
@@ -280,7 +315,9 @@ impl<'m> Body<'_, 'm> {
                     let value = value.ok_or("a register that nothing sets")?;
                     self.b.push(Instr::Store { address, value, size, mode: WriteMode::Release });
                 }
-                (Place::Register { value, .. }, _) => assign(to, value.ok_or("a register that nothing sets")?, state)?,
+                (Place::Register { value, .. }, _) => {
+                    assign(to, value.ok_or("a register that nothing sets")?, state)?
+                }
             },
             (Action::Exchange, [a, b]) => {
                 let (register, memory) = if is_memory(a, state)? { (b, a) } else { (a, b) };
@@ -292,7 +329,9 @@ impl<'m> Body<'_, 'm> {
                 assign(register, old, state)?;
             }
             (Action::CompareExchange, [new, memory]) => {
-                let Place::Memory { address, size } = place(memory, state)? else { return Err(String::new()) };
+                let Place::Memory { address, size } = place(memory, state)? else {
+                    return Err(String::new());
+                };
                 let size = found.size.or(size).ok_or("an access of unknown size")?;
                 let at = state.accumulator.ok_or("no accumulator")?;
                 let Place::Register { value: Some(expected), output } = state.places[at] else {
@@ -303,13 +342,14 @@ impl<'m> Body<'_, 'm> {
                 let same = self.b.register("");
                 let (op, width) = (CmpOp::Eq, Width::of_bytes(size));
                 self.b.push(Instr::Cmp { dst: same, op, width, a: old, b: expected });
-                state.flags = Some((same.into(), Operand::Const(0)));
+                state.flags = Flags([Some(same.into()), None, None]);
                 state.places[at] = Place::Register { value: Some(old), output };
             }
             (Action::CompareExchange16, [memory]) => {
                 let address = memory_of(memory, state)?;
                 let [b, c, d] = state.named;
-                let registers = [state.accumulator, d, b, c].map(|at| at.ok_or("registers that are not named"));
+                let registers =
+                    [state.accumulator, d, b, c].map(|at| at.ok_or("registers that are not named"));
                 let [a, d, b, c] = [registers[0]?, registers[1]?, registers[2]?, registers[3]?];
                 let held = |at: usize| match state.places[at] {
                     Place::Register { value: Some(value), .. } => Ok(value),
@@ -322,7 +362,7 @@ impl<'m> Body<'_, 'm> {
                         *before = Some(value);
                     }
                 }
-                state.flags = Some((same, Operand::Const(0)));
+                state.flags = Flags([Some(same), None, None]);
             }
             (Action::Update(op), [operand, memory]) => {
                 let size = self.size(found, memory, state)?;
@@ -330,16 +370,37 @@ impl<'m> Body<'_, 'm> {
                 let old = self.rmw(op, found, memory, operand, state)?;
                 self.set_flags(op, old, operand_value, size, state);
             }
+            (Action::Bit(op), [bit, memory]) => {
+                let (address, size) = (memory_of(memory, state)?, self.size(found, memory, state)?);
+                let bit = value_of(bit, state)?;
+                // The number may lead to another word.
+                let (width, bits) = (Width::of_bytes(size), u64::from(size) * 8);
+                let words = self.bin(BinOp::AShr, width, bit, Operand::Const(bits.trailing_zeros().into()));
+                let words = match words {
+                    Operand::Reg(_) => {
+                        let dst = self.b.register("");
+                        self.b.push(Instr::SignExtend { dst, from: width, src: words });
+                        dst.into()
+                    }
+                    known => known,
+                };
+                let offset = self.bin(BinOp::Mul, Width::W64, words, Operand::Const(size.into()));
+                let address = self.bin(BinOp::Add, Width::W64, address, offset);
+                let bit = self.bin(BinOp::And, width, bit, Operand::Const(bits - 1));
+                let operand = self.bin(BinOp::Shl, width, Operand::Const(1), bit);
+                let (dst, (read, write)) = (self.b.register(""), found.modes);
+                self.b.push(Instr::Rmw { dst, op, address, operand, size, read, write, kind: RmwKind::Amo });
+                let shifted = self.bin(BinOp::LShr, width, dst.into(), bit);
+                let carry = self.bin(BinOp::And, width, shifted, Operand::Const(1));
+                state.flags = Flags([None, None, Some(carry)]);
+            }
             (Action::UpdateByOne(op), [memory]) => {
                 let size = self.size(found, memory, state)?;
                 let old = self.rmw(op, found, memory, "$$1", state)?;
                 self.set_flags(op, old, Operand::Const(1), size, state);
             }
             (Action::Flag(flag, holds), [to]) => {
-                let (zero, sign) = state.flags.ok_or("a flag that nothing sets")?;
-                let flag = if flag == Flag::Zero { zero } else { sign };
-                let value =
-                    if holds { flag } else { self.bin(BinOp::Xor, Width::W64, flag, Operand::Const(1)) };
+                let value = self.flag(flag, holds, state)?;
                 match place(to, state)? {
                     Place::Memory { address, .. } => {
                         self.b.push(Instr::Store { address, value, size: 1, mode: WriteMode::Plain })
@@ -353,7 +414,9 @@ impl<'m> Body<'_, 'm> {
                 assign(old, value, state)?;
             }
             (Action::Compare, [expected, new, memory]) => {
-                let Place::Memory { address, size } = place(memory, state)? else { return Err(String::new()) };
+                let Place::Memory { address, size } = place(memory, state)? else {
+                    return Err(String::new());
+                };
                 let size = found.size.or(size).ok_or("an access of unknown size")?;
                 let (compared, new) = (value_of(expected, state)?, value_of(new, state)?);
                 let old = self.compare(address, size, compared, new, found.modes);
@@ -426,7 +489,7 @@ impl<'m> Body<'_, 'm> {
         let none = Operand::Const(0);
         self.b.push(Instr::Cmp { dst: zero, op: CmpOp::Eq, width, a: new, b: none });
         self.b.push(Instr::Cmp { dst: sign, op: CmpOp::Slt, width, a: new, b: none });
-        state.flags = Some((zero.into(), sign.into()));
+        state.flags = Flags([Some(zero.into()), Some(sign.into()), None]);
     }
 }
 
@@ -471,10 +534,14 @@ fn find(line: &str, is_locked: bool) -> Option<Found> {
         let found = match action {
             Action::Nothing | Action::Fence(_) => None,
             Action::Flag(..) => suffix.is_empty().then(|| plain(*action)),
-            Action::Load(_) | Action::Store(_) | Action::Atomic(_) | Action::Compare if name.starts_with("amo") => {
+            Action::Load(_) | Action::Store(_) | Action::Atomic(_) | Action::Compare
+                if name.starts_with("amo") =>
+            {
                 riscv(*action, suffix)
             }
-            Action::Load(_) | Action::Store(_) | Action::Atomic(_) | Action::Compare => arm(*action, suffix, line),
+            Action::Load(_) | Action::Store(_) | Action::Atomic(_) | Action::Compare => {
+                arm(*action, suffix, line)
+            }
             _ => x86_size(suffix).map(|size| Found { size, ..plain(*action) }),
         };
         if found.is_some() {
@@ -557,7 +624,9 @@ fn place(text: &str, state: &State) -> Result<Place, Unsupported> {
     if let Some(inner) = inner {
         let found = number(inner).and_then(|at| state.places.get(at)).ok_or_else(String::new)?;
         return match found {
-            Place::Register { value: Some(address), .. } => Ok(Place::Memory { address: *address, size: None }),
+            Place::Register { value: Some(address), .. } => {
+                Ok(Place::Memory { address: *address, size: None })
+            }
             _ => Err(String::new()),
         };
     }

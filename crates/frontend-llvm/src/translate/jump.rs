@@ -7,6 +7,7 @@
 
 use super::function::Body;
 use super::types::Unsupported;
+use crate::library::CATCHES;
 use crate::llvm::{Opcode, Value, ValueKind};
 use porf_event::{ReadMode, WriteMode};
 use porf_ir::{CmpOp, Instr, Label, Operand, Reg, Width};
@@ -14,6 +15,8 @@ use porf_ir::{CmpOp, Instr, Label, Operand, Reg, Width};
 /// Of the thread: the number of the `setjmp` that is jumped to, and what it returns.
 pub const JUMP: &str = "longjmp";
 pub const JUMP_BYTES: usize = 16;
+/// What is wrong with a jump that no call waits for.
+pub const NO_TARGET: &str = "longjmp to a call of a function that has ended";
 
 /// What a function that calls `setjmp` has.
 pub struct Jumps {
@@ -35,7 +38,9 @@ impl<'m> Body<'_, 'm> {
     /// At the begin of a function.
     pub fn begin_jumps(&mut self, function: Value<'m>) {
         let calls = |i: Value<'m>| {
-            i.opcode() == Opcode::Call && i.callee().kind() == ValueKind::Function && is_setjmp(i.callee().name())
+            i.opcode() == Opcode::Call
+                && i.callee().kind() == ValueKind::Function
+                && is_setjmp(i.callee().name())
         };
         if !function.blocks().flat_map(|block| block.instructions()).any(calls) {
             return;
@@ -47,6 +52,9 @@ impl<'m> Body<'_, 'm> {
     }
 
     pub fn setjmp(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        if self.tr.module.function(CATCHES).is_some_and(|catches| !catches.is_declaration()) {
+            return Err("setjmp in a program with exceptions of C++".to_string());
+        }
         let buffer = self.word(i.arguments()[0])?;
         let (result, label) = (self.result(i), self.b.label());
         let Some(jumps) = &mut self.jumps else { return Err("setjmp here".to_string()) };
@@ -80,7 +88,8 @@ impl<'m> Body<'_, 'm> {
         self.b.push(Instr::Cmp { dst: is_mine, op, width, a: jumps.thrown.into(), b: jumps.token.into() });
         self.b.branch(is_mine, mine, other);
         self.b.bind(other);
-        self.unwind(jumps.thrown.into());
+        let (exception, text, uncaught) = (jumps.thrown.into(), Operand::Const(0), Some(NO_TARGET.into()));
+        self.b.push(Instr::Unwind { exception, text, uncaught });
         self.b.bind(mine);
         let index = self.tr.library_local(JUMP, JUMP_BYTES);
         let (place, number) = (self.b.register(""), self.b.register(""));

@@ -22,7 +22,12 @@ impl<'m> Body<'_, 'm> {
         Ok(halves)
     }
 
-    pub fn wide_store(&mut self, address: Operand, new: [Operand; 2], mode: WriteMode) -> Result<(), Unsupported> {
+    pub fn wide_store(
+        &mut self,
+        address: Operand,
+        new: [Operand; 2],
+        mode: WriteMode,
+    ) -> Result<(), Unsupported> {
         self.section(true)?;
         self.store_halves(address, new, mode);
         self.section(false)

@@ -56,5 +56,11 @@ int main(void) {
     _Bool is_zero;
     __asm__ volatile("lock; subl %2,%0" : "+m"(x), "=@ccz"(is_zero) : "ir"(11) : "memory");
     printf("%d %d\n", is_zero, x);
+    unsigned char carry, other;
+    unsigned long bits[2] = {0, 2};
+    long at = 65;
+    __asm__ volatile("lock; btsl %2,%0; setc %1" : "+m"(x), "=q"(carry) : "ir"(3) : "memory", "cc");
+    __asm__ volatile("lock btrq %2,%0\n\tsetc %1" : "+m"(*bits), "=q"(other) : "r"(at) : "memory", "cc");
+    printf("%d %d %d %lu\n", carry, x, other, bits[1]);
     return 0;
 }

@@ -34,7 +34,8 @@ pub fn build(command: &str) -> io::Result<PathBuf> {
         std::os::unix::fs::symlink(&porf, links.join(name))?;
     }
     let path = env::var_os("PATH").unwrap_or_default();
-    let first = env::join_paths(std::iter::once(links).chain(env::split_paths(&path))).map_err(io::Error::other)?;
+    let first =
+        env::join_paths(std::iter::once(links).chain(env::split_paths(&path))).map_err(io::Error::other)?;
     let mut shell = Command::new("/bin/sh");
     shell.arg("-c").arg(command).env("PATH", first).env(PATH, path).env(FOLDER, &notes);
     // What it says is not the answer.
@@ -84,7 +85,10 @@ pub fn called() -> Option<ExitCode> {
 }
 
 fn find(name: &OsStr, path: &OsStr) -> PathBuf {
-    env::split_paths(path).map(|directory| directory.join(name)).find(|file| file.is_file()).unwrap_or(name.into())
+    env::split_paths(path)
+        .map(|directory| directory.join(name))
+        .find(|file| file.is_file())
+        .unwrap_or(name.into())
 }
 
 /// One file for each source, named by the time, so that they can be read in order.
@@ -94,8 +98,10 @@ fn note(folder: &Path, compiler: &OsStr, arguments: &[OsString]) -> io::Result<(
         return Ok(());
     }
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
-    let words: Vec<String> = std::iter::once(compiler).chain(arguments.iter().map(OsString::as_os_str)).map(text).collect();
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+    let words: Vec<String> =
+        std::iter::once(compiler).chain(arguments.iter().map(OsString::as_os_str)).map(text).collect();
+    let now =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     for (number, source) in line.sources().enumerate() {
         let entry = json!({ "directory": env::current_dir()?, "file": text(source), "arguments": words });
         fs::write(folder.join(format!("{now:024}-{}-{number}", std::process::id())), entry.to_string())?;
