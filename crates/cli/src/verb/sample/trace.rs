@@ -69,7 +69,9 @@ fn text(event: &Traced, did: Did, symbols: &mut Symbols) -> String {
         None => format!("{:#x}", event.address),
     };
     let order = ["rlx", "acq", "rel", "acq_rel", "sc"].get(event.order as usize).copied().unwrap_or("");
-    let number = |value: u64| porf::names::number(value, event.size.min(8) as u8);
+    // What has no size has no value either.
+    let size = if matches!(event.size, 1 | 2 | 4) { event.size as u8 } else { 8 };
+    let number = |value: u64| porf::names::number(value, size);
     let (read, written) = (number(event.read), number(event.written));
     match did {
         Did::Read if matches!(event.size, 1 | 2 | 4 | 8) => format!("{name} → {read}"),
