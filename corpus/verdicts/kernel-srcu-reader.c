@@ -1,6 +1,6 @@
-// expect: safe
+// refused: a model that forbids a thread to go on
 // models: lkmm
-// A grace period waits for the reader: it sees both writes or not the second.
+// A grace period waits for the reader: a thread that has begun to read must not be asked to end that too late.
 #include <assert.h>
 #include <lkmm.h>
 #include <pthread.h>
