@@ -90,7 +90,7 @@ impl Symbols {
             .or_insert_with(|| addr2line::Loader::new(&object.path).ok());
         let relative = if is_absolute(&object.path) { address } else { address - object.base };
         let symbol = loader.as_ref()?.find_symbol_info(relative)?;
-        let name = addr2line::demangle_auto(symbol.name().into(), None).into_owned();
+        let name = porf::names::demangled(symbol.name());
         match relative - symbol.address() {
             0 => Some(name),
             offset if offset < BSS => Some(format!("{name}+{offset}")),
