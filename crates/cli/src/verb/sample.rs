@@ -218,7 +218,9 @@ fn trace_findings(args: &Args, summary: &mut Summary) -> std::io::Result<()> {
             protocol::Options { executions: 1, seed: finding.seed, output: 0, trace: 1, ..args.protocol() };
         let again = Run::new(args, one)?;
         let shared = again.channel.shared();
-        let found = report::summary(shared, finding.seed, 1, Duration::ZERO, false, again.status).findings;
+        let asked =
+            report::Asked { seed: finding.seed, executions: 1, suppressions: &Suppressions::default() };
+        let found = report::summary(shared, &asked, Duration::ZERO, false, again.status).findings;
         let same = found.into_iter().find(|found| report::key(found) == report::key(finding));
         finding.trace = same.map_or(Vec::new(), |found| found.trace);
     }
