@@ -324,7 +324,7 @@ fn programs_are_proved_for_any_number_of_threads() {
 #[test]
 fn broken_programs_get_a_run_with_lines_of_c() {
     for (file, model, threads, flag, place) in [
-        ("peterson.c", "tso", "main", "-DBUG_NO_FENCE", "peterson.c:22"),
+        ("peterson.c", "tso", "main", "-DBUG_NO_FENCE", "peterson.c:19"),
         ("seqlock.c", "sc", "*", "-DBUG_NO_RETRY", "seqlock.c:"),
     ] {
         let (code, shown) = from(file, model, threads, &[flag]);
