@@ -27,7 +27,7 @@ pub fn around(shared: &Shared, finding: &Finding, symbols: &mut Symbols) -> Vec<
     let tells = |number: &u64| {
         let event = event(*number);
         let plain = matches!(Did::from_number(event.did), Did::Read | Did::Write);
-        !plain || users[&event.address].len() > 1 || symbols.datum(event.address).is_some()
+        !plain || users[&event.address].len() > 1 || symbols.variable(event.address).is_some()
     };
     let numbers: Vec<u64> = (first..last).filter(tells).collect();
     let found = numbers.partition_point(|number| *number < finding.traced);
