@@ -688,10 +688,18 @@ fn a_loaded_library_is_itself() {
 
 /// How many processes run this program.
 fn running(program: &Path) -> usize {
+    let program = program.canonicalize().expect("it was built");
     let entries = std::fs::read_dir("/proc").expect("it is mounted").flatten();
-    entries
-        .filter(|entry| std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program))
-        .count()
+    let runs = |folder: &Path| std::fs::read_link(folder.join("exe")).is_ok_and(|exe| exe == program);
+    entries.filter(|entry| runs(&entry.path())).count()
+}
+
+/// Waits until as many processes as wanted run the program; false if that does not happen.
+fn wait_for(program: &Path, wanted: fn(usize) -> bool) -> bool {
+    (0..6000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        wanted(running(program))
+    })
 }
 
 /// Children that the program forks and leaves, theirs too, and the program itself when `porf` is killed.
@@ -709,16 +717,10 @@ fn no_process_is_left_behind() {
     for isolation in ["in-process", "fork", "restart"] {
         let options = ["sample", "--timeout", "1000", "--isolation", isolation, "--"];
         let mut porf = Command::new(PORF).args(options).arg(&program).spawn().expect("porf runs");
-        while running(&program) == 0 {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        assert!(wait_for(&program, |count| count > 0), "{isolation}");
         porf.kill().expect("it runs");
         porf.wait().expect("it ends");
-        let gone = (0..2000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-            running(&program) == 0
-        });
-        assert!(gone, "{isolation}");
+        assert!(wait_for(&program, |count| count == 0), "{isolation}");
     }
 }
 

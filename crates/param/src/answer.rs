@@ -195,7 +195,10 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     if request.approximation != Approximation::Never {
         let early = plan.is_empty();
         let begin = |work: u64| if early { work - GUESSES_BEGIN } else { work };
-        plan.push((bold, begin(GUESSES_BEGIN), GUESS_SHARE));
+        // Beside one exact search there is room for guesses from the start.
+        let at_once = (bold, 1, (EXACT_SHARE.0, GUESS_SHARE.1));
+        let later = (bold, begin(GUESSES_BEGIN), GUESS_SHARE);
+        plan.push(if plan.len() == 1 { at_once } else { later });
         plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
         plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), GUESS_SHARE)));
     }

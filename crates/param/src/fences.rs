@@ -76,6 +76,8 @@ const WORK: u64 = 20_000_000;
 /// Variants that are given to the prover, and sets of one size that are listed.
 const VARIANTS: usize = 400;
 const LISTED: usize = 16;
+/// Sets without an answer after which no more are tried: every larger one would be next.
+const UNDECIDED: usize = 8;
 
 /// Advice on the fences of a system under the memory of the request.
 pub fn advise(system: &System, request: Request<'_>) -> Result<Advice, Diagnostic> {
@@ -280,7 +282,7 @@ impl Search<'_> {
         let mut open: Vec<Set> = Vec::new();
         for size in 0..=universe.count_ones() as usize {
             while let Some(set) = self.hitting(fixed, universe, size, &safe, &open) {
-                if self.tried.len() >= VARIANTS || safe.len() >= LISTED {
+                if self.tried.len() >= VARIANTS || safe.len() >= LISTED || self.undecided.len() >= UNDECIDED {
                     *cut = true;
                     break;
                 }

@@ -17,7 +17,7 @@ fn system(name: &str) -> System {
 
 fn advice(name: &str, memory: Memory) -> Advice {
     // Some variants are too hard for the prover: they must not take long to be given up.
-    advise(&system(name), Request { memory, max_work: 2_000_000, ..Request::default() }).expect("advice")
+    advise(&system(name), Request { memory, max_work: 300_000, ..Request::default() }).expect("advice")
 }
 
 fn with(system: &System, set: &[Barrier]) -> System {
@@ -76,7 +76,7 @@ fn of_size(places: &[Barrier], size: usize) -> Vec<Vec<Barrier>> {
 
 #[test]
 fn the_smallest_sets_are_those_that_exploration_finds() {
-    let systems = ["naive-mutex", "store-buffering", "message-passing", "burns"];
+    let systems = ["naive-mutex", "store-buffering", "message-passing"];
     for (name, memory) in systems.into_iter().flat_map(|name| [(name, Memory::Tso), (name, Memory::Pso)]) {
         let system = system(&format!("{name}.cub"));
         let advice = advice(&format!("{name}.cub"), memory);
@@ -134,12 +134,15 @@ fn every_set_has_a_certificate() {
 
 #[test]
 fn superfluous_fences_are_named_and_needed_ones_come_with_a_run() {
-    let advice = advice("peterson.cub", Memory::Tso);
-    let system = system("peterson.cub");
-    assert_eq!(names(&system, &[advice.superfluous.clone()]), ["fence yield"]);
-    let needed: Vec<Barrier> = advice.needed.iter().map(|(barrier, _)| *barrier).collect();
-    assert_eq!(names(&system, &[needed]), ["fence wait"]);
-    assert_eq!(names(&system, &advice.kept), ["fence wait"]);
+    let needed = |advice: &Advice| advice.needed.iter().map(|(barrier, _)| *barrier).collect::<Vec<_>>();
+    // Between two stores: nothing to do under tso.
+    let found = advice("message-passing.cub", Memory::Tso);
+    let system = system("message-passing.cub");
+    assert_eq!(names(&system, &[found.superfluous.clone()]), ["fence publish"]);
+    assert_eq!(names(&system, &found.kept), [""]);
+    let found = advice("message-passing.cub", Memory::Pso);
+    assert_eq!(names(&system, &[needed(&found)]), ["fence publish"]);
+    assert!(found.superfluous.is_empty());
 }
 
 #[test]

@@ -148,10 +148,10 @@ fn assumptions_speak_of_constants() {
              transition t (i) requires {{ PC[i] = B }} {{ PC[i] := B }}\n"
         )
     };
-    let system = porf_param::load(&text("Role[i] = A && Role[j] = A")).expect("a system");
+    let system = load(&text("Role[i] = A && Role[j] = A")).expect("a system");
     assert_eq!(system.axioms().count(), 1);
-    let wrong = porf_param::load(&text("PC[i] = B && PC[j] = B")).expect_err("a claim about variables");
+    let wrong = load(&text("PC[i] = B && PC[j] = B")).expect_err("a claim about variables");
     assert!(wrong.message.contains("constants alone"), "{}", wrong.message);
-    let tree = porf_param::syntax::parse(&text("Role[i] = A && Role[j] = A")).expect("a tree");
-    assert_eq!(porf_param::syntax::parse(&porf_param::syntax::print(&tree)).expect("a tree"), tree);
+    let tree = parse(&text("Role[i] = A && Role[j] = A")).expect("a tree");
+    assert_eq!(parse(&print(&tree)).expect("a tree"), tree);
 }

@@ -106,11 +106,19 @@ impl Thread {
         &program.function(frame.function).code[frame.at]
     }
 
-    /// The innermost call that has a line, by its depth: functions of the library have none.
+    /// The innermost call that stands in the file of `main`, by its depth: functions of the library have no lines, and
+    /// those of headers have lines of another file.
     fn depth(&self, program: &Program) -> usize {
-        let line =
-            |frame: &Frame| program.function(frame.function).spans.get(frame.at).map_or(0, |span| span.line);
-        self.frames.iter().rposition(|frame| line(frame) > 0).unwrap_or(self.frames.len() - 1)
+        let main = (0..program.functions.len() as u32)
+            .map(FunctionId)
+            .find(|id| program.function(*id).name == "main");
+        let file = main.map(|main| program.file(main));
+        let is_known = |frame: &Frame| {
+            let span = program.function(frame.function).spans.get(frame.at);
+            span.is_some_and(|span| span.line > 0)
+                && file.is_none_or(|file| program.file(frame.function) == file)
+        };
+        self.frames.iter().rposition(is_known).unwrap_or(self.frames.len() - 1)
     }
 
     /// The function and the line where the thread stands.

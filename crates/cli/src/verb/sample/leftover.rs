@@ -1,13 +1,19 @@
 //! No process outlives the run: what the program forked and left behind is ended with it.
 //!
 //! Processes whose parent has ended become children of this one ([`adopt`]). When the program has ended, every child
-//! that is still there is one that it left ([`end`]).
+//! that is still there, and was not there before, is one that it left ([`end`]).
 
+use std::collections::BTreeSet;
 use std::io::Error;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+/// Children from before: of whoever became `porf` by exec.
+static BEFORE: OnceLock<BTreeSet<i32>> = OnceLock::new();
 
 /// From now on orphans among our descendants are our children.
 pub fn adopt() {
+    BEFORE.get_or_init(children);
     // SAFETY: sets an attribute of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
 }
@@ -17,23 +23,33 @@ pub fn adopt() {
 pub fn end() {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(2) {
-        // SAFETY: takes note of the end of a child, if one has ended.
-        match unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } {
-            -1 if Error::last_os_error().raw_os_error() == Some(libc::ECHILD) => return,
-            0 => {
-                for child in children() {
-                    // SAFETY: a child of ours that nobody has waited for, so the number is still its own.
-                    unsafe { libc::kill(child, libc::SIGKILL) };
-                }
-                std::thread::sleep(Duration::from_micros(200));
-            }
-            _ => {}
+        let mut left = children();
+        left.retain(|child| BEFORE.get().is_none_or(|before| !before.contains(child)));
+        if left.is_empty() {
+            return;
         }
+        for child in left {
+            // SAFETY: a child of ours that nobody has waited for, so the number is still its own.
+            unsafe {
+                libc::kill(child, libc::SIGKILL);
+                libc::waitpid(child, std::ptr::null_mut(), libc::WNOHANG);
+            }
+        }
+        std::thread::sleep(Duration::from_micros(200));
     }
 }
 
 /// The processes whose parent is this one.
-fn children() -> Vec<i32> {
+fn children() -> BTreeSet<i32> {
+    // SAFETY: looks whether there is any child.
+    let none = unsafe {
+        let mut unused: libc::siginfo_t = std::mem::zeroed();
+        libc::waitid(libc::P_ALL, 0, &mut unused, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT) != 0
+            && Error::last_os_error().raw_os_error() == Some(libc::ECHILD)
+    };
+    if none {
+        return BTreeSet::new();
+    }
     let parent = std::process::id().to_string();
     let is_ours = |process: &i32| {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();

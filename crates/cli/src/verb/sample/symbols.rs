@@ -99,9 +99,8 @@ impl Symbols {
             .or_insert_with(|| addr2line::Loader::new(&object.path).ok());
         let relative = if is_absolute(&object.path) { address } else { address - object.base };
         let symbol = loader.as_ref()?.find_symbol_info(relative)?;
-        let name = addr2line::demangle_auto(symbol.name().into(), None).into_owned();
         let offset = relative - symbol.address();
-        (offset < BSS).then_some((name, offset))
+        (offset < BSS).then(|| (porf::names::demangled(symbol.name()), offset))
     }
 }
 
