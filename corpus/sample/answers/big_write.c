@@ -2,12 +2,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { SIZE = 1 << 20 };
 static int ends[2];
 static char data[SIZE];
 static int seen;
+
+enum how { WRITE, WRITEV, SENDMSG };
 
 static void *reader(void *unused) {
     static char buffer[SIZE];
@@ -18,21 +21,31 @@ static void *reader(void *unused) {
     return unused;
 }
 
-static void transfer(void) {
+static ssize_t put(enum how how) {
+    struct iovec parts[] = {{data, 1}, {data + 1, SIZE / 2}, {data + 1 + SIZE / 2, SIZE - 1 - SIZE / 2}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+    return how == WRITE ? write(ends[1], data, SIZE) : how == WRITEV ? writev(ends[1], parts, 3) : sendmsg(ends[1], &message, 0);
+}
+
+static void transfer(enum how how) {
     pthread_t thread;
     pthread_create(&thread, 0, reader, 0);
     data[0] = 1;
     data[SIZE - 1] = 7;
-    if (write(ends[1], data, SIZE) != SIZE) abort();
+    if (put(how) != SIZE) abort();
     pthread_join(thread, 0);
     close(ends[0]);
     close(ends[1]);
 }
 
 int main(void) {
-    if (pipe(ends)) abort();
-    transfer();
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
-    transfer();
+    for (enum how how = WRITE; how <= WRITEV; how++) {
+        if (pipe(ends)) abort();
+        transfer(how);
+    }
+    for (enum how how = WRITE; how <= SENDMSG; how++) {
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
+        transfer(how);
+    }
     return 0;
 }

@@ -685,3 +685,75 @@ fn a_loaded_library_is_itself() {
         assert!(file.ends_with("plugin.c"), "{isolation}: {report}");
     }
 }
+
+/// How many processes run this program.
+fn running(program: &Path) -> usize {
+    let entries = std::fs::read_dir("/proc").expect("it is mounted").flatten();
+    entries
+        .filter(|entry| std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program))
+        .count()
+}
+
+/// Children that the program forks and leaves, theirs too, and the program itself when `porf` is killed.
+#[test]
+fn no_process_is_left_behind() {
+    let leaves = "if (fork() == 0) { if (fork() == 0) for (;;) pause(); for (;;) pause(); }";
+    let program = build_text("left_behind", &two("atomic_int x;", leaves, "x = 1;"));
+    for isolation in ["in-process", "fork", "restart"] {
+        let report = sample(&program, &["--executions", "10", "--isolation", isolation], &[]);
+        assert_eq!(report["verdict"], "safe", "{isolation}: {report}");
+        assert_eq!(running(&program), 0, "{isolation}");
+    }
+    let program =
+        build_text("never_ends", &two("", "if (fork() == 0) for (;;) pause();", "for (;;) pause();"));
+    for isolation in ["in-process", "fork", "restart"] {
+        let options = ["sample", "--timeout", "1000", "--isolation", isolation, "--"];
+        let mut porf = Command::new(PORF).args(options).arg(&program).spawn().expect("porf runs");
+        while running(&program) == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        porf.kill().expect("it runs");
+        porf.wait().expect("it ends");
+        let gone = (0..2000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            running(&program) == 0
+        });
+        assert!(gone, "{isolation}");
+    }
+}
+
+/// Suppressions by a file, by the environment and by the program itself; with `porf sample` and without.
+#[test]
+fn suppressed_findings_are_not_told() {
+    let globals = "int racy, other;\n\
+        __attribute__((noinline)) static void quiet(void) { racy++; }\n\
+        __attribute__((noinline)) static void loud(void) { other++; }";
+    let program = build_text("suppressed", &two(globals, "quiet(); loud();", "quiet(); loud();"));
+    let file = directory().join("suppressed.supp");
+    let path = file.to_str().expect("a path");
+    let findings = |rules: &str| {
+        std::fs::write(&file, rules).expect("the target directory is writable");
+        let report = sample(&program, &["--executions", "20", "--suppressions", path], &[]);
+        let number = report["findings"].as_array().expect("findings").len();
+        assert_eq!(report["violating"].as_u64(), Some(if number > 0 { 20 } else { 0 }), "{report}");
+        number
+    };
+    assert_eq!(findings("# nothing\nmutex:quiet\n"), 2);
+    assert_eq!(findings("race:quiet\n"), 1);
+    assert_eq!(findings("race:^racy$\n"), 1);
+    assert_eq!(findings("race_top:^loud\nrace:suppressed.c\n"), 0);
+    assert_eq!(findings("race_top:^a$\n"), 2);
+    std::fs::write(&file, "race:quiet\nrace:loud\n").expect("the target directory is writable");
+    let alone = Command::new(&program).env("TSAN_OPTIONS", format!("suppressions='{path}'")).status();
+    assert_eq!(alone.expect("it runs").code(), Some(0));
+    assert_eq!(Command::new(&program).status().expect("it runs").code(), Some(66));
+    std::fs::write(&file, "races:quiet\n").expect("the target directory is writable");
+    let output = Command::new(PORF).args(["sample", "--suppressions", path, "--"]).arg(&program).output();
+    let output = output.expect("porf runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("line 1"), "{output:?}");
+    let own = "const char *__tsan_default_suppressions(void) { return \"race:quiet\"; }";
+    let program = build_text("suppressed_own", &two(&format!("{globals}\n{own}"), "quiet();", "quiet();"));
+    assert_eq!(sample(&program, &["--executions", "20"], &[])["verdict"], "safe");
+    assert_eq!(Command::new(&program).status().expect("it runs").code(), Some(0));
+}

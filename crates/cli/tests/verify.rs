@@ -219,6 +219,24 @@ fn a_spin_lock_that_resets_what_it_expects_waits() {
     );
 }
 
+/// The process ends with its first thread. That others hang then is no violation, but said.
+#[test]
+fn threads_that_hang_and_that_nobody_joins_are_named() {
+    let program = |then: &str| {
+        format!(
+            "#include <pthread.h>\n#include <stdatomic.h>\natomic_int x;\n\
+             void *f(void *a) {{ while (!x); return 0; }}\n\
+             int main(void) {{ pthread_t t; pthread_create(&t, 0, f, 0); {then} }}\n"
+        )
+    };
+    let said = "nobody joins them";
+    let left = check("left.c", program("return 0;").as_bytes(), 0);
+    assert!(errors(&left).contains(said), "{}", errors(&left));
+    let woken = check("woken.c", program("x = 1;").as_bytes(), 0);
+    assert!(!errors(&woken).contains(said), "{}", errors(&woken));
+    check("joined.c", program("pthread_join(t, 0);").as_bytes(), 1);
+}
+
 #[test]
 #[cfg(unix)]
 fn an_interrupted_search_says_so() {

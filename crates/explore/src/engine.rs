@@ -26,7 +26,7 @@ use crate::visit::{Execution, Visit, Visitor};
 use porf_consistency::{Architecture, HappensBefore, MemoryModel, may_race, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
-use porf_interp::{FaultKind, Interpreter};
+use porf_interp::Interpreter;
 use porf_ir::Program;
 use std::ops::ControlFlow;
 
@@ -253,6 +253,27 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         } else {
             graph.co(loc).iter().find(is_rival).copied().unwrap_or(Ev::NONE)
         }
+    }
+
+    /// The oldest read of the location that the write does not need. Where many threads work on different
+    /// locations there is none, and what else there is need not be gone through.
+    #[inline]
+    fn revisits_from(&self, write: Ev, before: Ev) -> Ev {
+        let graph = &self.trail.now;
+        let loc = graph.event(write).loc;
+        // Where most of what there is happens at this location, it is gone through below.
+        if graph.co(loc).len() * 8 > graph.len() {
+            return Ev::INIT;
+        }
+        let mut oldest = Ev::NONE;
+        for &source in [Ev::INIT].iter().chain(graph.co(loc)) {
+            for read in graph.readers(source, loc) {
+                if read < oldest && read < before && !graph.needs(write, read) {
+                    oldest = read;
+                }
+            }
+        }
+        oldest
     }
 
     /// Whether a new read blocks its thread, at once or after fences, and can never be revisited, because it
@@ -531,7 +552,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         let Trail { now: graph, history, .. } = &self.trail;
         if history.has_allocations() {
             for error in memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a)) {
-                if error.kind == FaultKind::Uninitialised && history.only_moves(self.tag_before(event)) {
+                if memory::is_excused(graph, history, &error, event, |event| self.tag_before(event)) {
                     continue;
                 }
                 let fault = history.fault(self.tag_before(event), error.kind, error.message);

@@ -6,6 +6,7 @@
 //!
 //! Cost: O(1) for an access to an object that is never freed, O(events) otherwise.
 
+use crate::history::{History, Tag};
 use porf_event::{Access, EventId, Label};
 use porf_graph::{Ev, ExecutionGraph};
 use porf_ir::{FaultKind, layout};
@@ -39,6 +40,29 @@ pub(crate) fn check(graph: &ExecutionGraph, event: Ev, before: &impl Fn(Ev, Ev) 
         | Label::Alloc { .. }
         | Label::Choice { .. }
         | Label::Block { .. } => Vec::new(),
+    }
+}
+
+/// Whether an error is none, because of what the access is for: it only moves bytes, which may never have been
+/// written; or the thread leaves a barrier or a condition variable, and whoever destroys that waits for it.
+/// `before` gives the state of a thread before an event.
+pub(crate) fn is_excused(
+    graph: &ExecutionGraph,
+    history: &History<'_>,
+    error: &MemoryError,
+    event: Ev,
+    before: impl Fn(Ev) -> Tag,
+) -> bool {
+    match error.kind {
+        FaultKind::Uninitialised => history.only_moves(before(event)),
+        FaultKind::UseAfterFree => {
+            let access = match graph.event(event).label {
+                Label::Free { .. } => error.other,
+                _ => event,
+            };
+            !graph.event(access).label.is_plain() && history.only_moves(before(access))
+        }
+        _ => false,
     }
 }
 

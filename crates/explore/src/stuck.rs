@@ -29,7 +29,21 @@ impl Execution<'_, '_> {
     /// the newest there is, and nobody is left to write anything newer. An execution that was cut off
     /// (an assumption, a bound) says nothing.
     pub fn stuck(&self) -> Option<Stuck> {
-        if self.for_ever { self.waiting() } else { None }
+        if self.for_ever && !self.is_over() { self.waiting() } else { None }
+    }
+
+    /// Whether the process is over, while threads are left that would wait for ever. They need not any more.
+    pub fn leaves_threads(&self) -> bool {
+        self.for_ever && self.is_over()
+    }
+
+    /// Whether the first thread has ended, and with it the process.
+    fn is_over(&self) -> bool {
+        (0..self.graph.threads().len()).any(|at| {
+            self.graph.threads()[at].is_started()
+                && self.history.is_finished(tag_of(self.graph, at))
+                && self.state(ThreadId(at as u16)).ends_process()
+        })
     }
 
     /// The writes that waiting threads would read again and again, if the execution ends because of such
@@ -114,8 +128,6 @@ impl Execution<'_, '_> {
             return Some(None);
         }
         let waiting = match &self.history.node(tag).next {
-            // The process is over: whoever still waits need not.
-            Next::Finished if self.state(ThreadId(at as u16)).ends_process() => return None,
             Next::Finished => return Some(None),
             Next::Emit(_) if tag.ready() == Ready::Barrier => Waiting::Lock,
             Next::Emit(Label::Join { .. }) => return Some(Some((Waiting::Join, None))),

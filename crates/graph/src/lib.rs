@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod clocks;
 mod graph;
 mod key;
 mod linked;

@@ -17,6 +17,7 @@
 #![warn(missing_docs)]
 
 mod alone;
+mod deliver;
 mod fault;
 mod format;
 mod frames;

@@ -1,9 +1,13 @@
 //! What an instruction asks for: an event and where its address and data come from.
 
+use crate::deliver::{WRITE_BACK, finish_from_old, finish_old};
+use crate::run::{Interpreter, finish, value};
 use crate::taint::Sources;
-use crate::{Step, ThreadState};
-use porf_event::{Access, Label, ReadMode, RmwKind, Value, WriteMode};
-use porf_ir::Operand;
+use crate::{FaultKind, Step, ThreadState};
+use porf_event::{
+    Access, BlockReason, DepSet, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value, WriteMode,
+};
+use porf_ir::{AllocKind, Instr, Operand, Region, Width, layout};
 
 /// What an instruction wants of the world in its present phase.
 pub(crate) enum Request {
@@ -74,4 +78,169 @@ impl Request {
             other => other,
         }
     }
+}
+
+impl Interpreter<'_> {
+    /// What the instruction, in its present phase, wants of the world.
+    pub(crate) fn request(&self, state: &mut ThreadState, instr: &Instr) -> Request {
+        let at = |state: &ThreadState, address: Operand, size: u8| Access {
+            location: Location(value(state, address)),
+            size,
+        };
+        match *instr {
+            Instr::Load { address, size, mode, .. } => {
+                Request::read(at(state, address, size), mode, RmwKind::None, address)
+            }
+            Instr::LoadExclusive { address, size, mode, .. } => {
+                Request::read(at(state, address, size), mode, RmwKind::Exclusive, address)
+            }
+            Instr::Store { address, value: stored, size, mode } => {
+                let new = Width::of_bytes(size).truncate(value(state, stored));
+                Request::write(at(state, address, size), mode, RmwKind::None, new, address, Some(stored))
+            }
+            Instr::Rmw { op, address, operand, size, read, write, kind, .. } => match state.phase {
+                0 => Request::read(at(state, address, size), read, kind, address),
+                _ => {
+                    let new = op.apply(Width::of_bytes(size), state.old, value(state, operand));
+                    Request::write(at(state, address, size), write, kind, new, address, Some(operand))
+                        .using_old(state, op != porf_ir::RmwOp::Exchange)
+                }
+            },
+            Instr::Cas { dst, address, expected, new, size, read, write, failure, weak, kind } => {
+                let width = Width::of_bytes(size);
+                let equal = width.truncate(value(state, expected)) == state.old;
+                match state.phase {
+                    // The mode depends on the value: `settle` tells the truth once that is known.
+                    0 => Request::read(at(state, address, size), read.max(failure), kind, address)
+                        .identified_by(expected),
+                    1 if self.is_arm_cas(kind) => Request::plain(Label::Choice { options: 2, chosen: 0 }),
+                    WRITE_BACK if !equal => {
+                        Request::write(at(state, address, size), write, kind, state.old, address, None)
+                            .using_old(state, true)
+                            .on_condition(state, expected, true)
+                    }
+                    _ if !equal => {
+                        finish_old(state, dst);
+                        Request::Skip
+                    }
+                    1 if weak => Request::plain(Label::Choice { options: 2, chosen: 0 })
+                        .using_old(state, true)
+                        .identified_by(expected),
+                    _ => {
+                        let new_value = width.truncate(value(state, new));
+                        Request::write(at(state, address, size), write, kind, new_value, address, Some(new))
+                            .on_condition(state, expected, self.is_arm_cas(kind))
+                            .after_branch(state, expected, kind == RmwKind::Loop)
+                    }
+                }
+            }
+            Instr::AddUnless { dst, address, operand, unless, size, read, write, kind } => {
+                let width = Width::of_bytes(size);
+                match state.phase {
+                    0 => Request::read(at(state, address, size), read, kind, address).identified_by(unless),
+                    _ if width.truncate(value(state, unless)) == state.old => {
+                        finish_old(state, dst);
+                        Request::Skip
+                    }
+                    _ => {
+                        let new = width.truncate(state.old.wrapping_add(value(state, operand)));
+                        Request::write(at(state, address, size), write, kind, new, address, Some(operand))
+                            .using_old(state, true)
+                    }
+                }
+            }
+            Instr::StoreExclusive { status, failure, address, value: stored, size, mode, .. } => {
+                let access = at(state, address, size);
+                if state.exclusive != Some((access.location, access.size)) {
+                    finish(state, status, failure, DepSet::new());
+                    return Request::Skip;
+                }
+                match state.phase {
+                    0 => Request::plain(Label::Choice { options: 2, chosen: 0 }).identified_by(address),
+                    _ => {
+                        let new = Width::of_bytes(size).truncate(value(state, stored));
+                        Request::write(access, mode, RmwKind::Exclusive, new, address, Some(stored))
+                    }
+                }
+            }
+            Instr::Fence { mode } => Request::plain(Label::Fence { mode, location: Location(0) }),
+            Instr::FenceAt { mode, address } => {
+                Request::plain(Label::Fence { mode, location: Location(value(state, address)) })
+            }
+            Instr::Nondet { options, .. } => Request::plain(Label::Choice { options, chosen: 0 }),
+            Instr::Input { ref values, .. } => {
+                Request::plain(Label::Choice { options: values.len() as u32, chosen: 0 })
+            }
+            Instr::Create { .. } => Request::plain(Label::Create { child: ThreadId(0) }),
+            Instr::CreatePointer { function, .. } => match layout::function_at(value(state, function)) {
+                Some(function) if (function.0 as usize) < self.program.functions.len() => {
+                    Request::plain(Label::Create { child: ThreadId(0) })
+                }
+                _ => {
+                    Request::Stop(self.fault(state, FaultKind::BadCall, "the started thread has no function"))
+                }
+            },
+            Instr::Alloc { size, align, kind, .. } => Request::plain(Label::Alloc {
+                location: Location(new_object(state, state.events, align, kind)),
+                size: value(state, size),
+            }),
+            Instr::Free { address, .. } => {
+                Request::plain(Label::Free { location: Location(value(state, address)) })
+            }
+            Instr::Join { thread } => {
+                Request::plain(Label::Join { child: ThreadId(value(state, thread) as u16) })
+            }
+            Instr::Lock { address } => {
+                let kind = RmwKind::Lock(LockKind::Acquire);
+                match state.phase {
+                    0 => Request::read(at(state, address, 4), ReadMode::Acquire, kind, address),
+                    _ if self.is_destroyed(state) => Request::Stop(self.destroyed(state)),
+                    _ if state.old != 0 => Request::Stop(Step::Blocked(BlockReason::Lock)),
+                    _ => Request::write(at(state, address, 4), WriteMode::Relaxed, kind, 1, address, None),
+                }
+            }
+            Instr::TryLock { dst, address } => match state.phase {
+                0 => Request::read(
+                    at(state, address, 4),
+                    ReadMode::Acquire,
+                    RmwKind::Lock(LockKind::Acquire),
+                    address,
+                ),
+                _ if self.is_destroyed(state) => Request::Stop(self.destroyed(state)),
+                _ if state.old != 0 => {
+                    finish_from_old(state, dst, 0);
+                    Request::Skip
+                }
+                _ => Request::write(
+                    at(state, address, 4),
+                    WriteMode::Relaxed,
+                    RmwKind::Lock(LockKind::Acquire),
+                    1,
+                    address,
+                    None,
+                ),
+            },
+            Instr::IsLocked { address, .. } => Request::read(
+                at(state, address, 4),
+                ReadMode::Relaxed,
+                RmwKind::Lock(LockKind::Test),
+                address,
+            ),
+            Instr::Unlock { address } => {
+                let kind = RmwKind::Lock(LockKind::Release);
+                Request::write(at(state, address, 4), WriteMode::Release, kind, 0, address, None)
+            }
+            ref other => unreachable!("{other:?} is silent"),
+        }
+    }
+}
+
+/// The address of the object that event `index` allocates.
+pub(crate) fn new_object(state: &ThreadState, index: u32, align: u64, kind: AllocKind) -> u64 {
+    let region = match kind {
+        AllocKind::Heap => Region::Heap,
+        AllocKind::Zeroed => Region::Zeroed,
+        AllocKind::Stack => Region::Stack,
+    };
+    region.address(state.thread, index.into(), layout::FIRST_OFFSET.max(align))
 }

@@ -107,7 +107,7 @@ impl FunctionBuilder {
         matches!(self.function.code.last(), Some(Instr::Call { .. } | Instr::CallPointer { .. }))
     }
 
-    /// Adds a load that only moves bytes.
+    /// Adds a load that only moves bytes, or an access of a thread that leaves ([`Function::moves`]).
     pub fn push_move(&mut self, instr: Instr) {
         self.function.moves.push(self.function.code.len() as Target);
         self.push(instr);

@@ -79,8 +79,8 @@ fn compile(function: &mut Function, machine: Machine) -> Result<(), (String, Spa
         out.instr(instr).map_err(|what| (what, span))?;
         out.function.spans.resize(out.function.code.len(), span);
         if moves.binary_search(&(at as Target)).is_ok() {
-            // Not atomic: it is what it was.
-            out.function.moves.push(start as Target);
+            let made = start as Target..out.function.code.len() as Target;
+            out.function.moves.extend(made);
         }
     }
     let Out { moved, joins, .. } = out;

@@ -76,7 +76,8 @@ pub struct Function {
     /// at the moment: what ends with a thread that exits in the middle of the function.
     pub locals: Vec<crate::Reg>,
     /// Loads that only move bytes to another place, in order: they may read what was never written, as
-    /// the padding of a structure is.
+    /// the padding of a structure is. Atomic accesses among them are those of a thread that leaves a barrier or
+    /// a condition variable, which another one may have destroyed and freed: destroying waits for them.
     pub moves: Vec<Target>,
     /// Heads of loops that run a constant number of times, in order: no bound cuts them off.
     pub counted: Vec<Target>,
@@ -202,7 +203,7 @@ impl Program {
 }
 
 impl Function {
-    /// Whether the instruction at a place is a load that only moves bytes.
+    /// Whether the instruction at a place is one of [`moves`](Self::moves).
     pub fn is_move(&self, at: Target) -> bool {
         self.moves.binary_search(&at).is_ok()
     }

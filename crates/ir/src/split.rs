@@ -55,10 +55,7 @@ fn split_function(function: &mut Function, splits: &[Split]) {
         }
         function.spans.resize(function.code.len(), span);
         if moves.binary_search(&(at as Target)).is_ok() {
-            let made = moved[at]..function.code.len() as Target;
-            function
-                .moves
-                .extend(made.filter(|at| matches!(function.code[*at as usize], Instr::Load { .. })));
+            function.moves.extend(moved[at]..function.code.len() as Target);
         }
     }
     for head in &mut function.counted {

@@ -95,11 +95,12 @@ pub struct ProofAnswer {
     pub spurious: Option<Vec<(usize, Vec<u8>)>>,
 }
 
-/// Steps of work in one turn of a search. Where the exact search is not done soon, guesses are what most often ends.
-const EXACT_SHARE: u64 = 250_000;
-const GUESS_SHARE: u64 = 1_000_000;
+/// Steps of work in one turn of a search, the first and the longest. Where the exact search is not done soon, guesses
+/// are what most often ends.
+const EXACT_SHARE: (u64, u64) = (15_625, 250_000);
+const GUESS_SHARE: (u64, u64) = (250_000, 1_000_000);
 /// When the searches that guess begin: most of what the exact search can prove it has proved by then.
-const GUESSES_BEGIN: u64 = 1_000_000;
+const GUESSES_BEGIN: u64 = 450_000;
 const CAREFUL_BEGINS: u64 = 3_000_000;
 const MORE_BEGINS: u64 = 300_000_000;
 const MAX_RESTARTS: usize = 60;
@@ -163,8 +164,8 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagn
     Ok(answer)
 }
 
-/// Ways to search: when each begins, and its share of the work.
-type Plan<'a> = Vec<(Options<'a>, u64, u64)>;
+/// Ways to search: when each begins, and its shares of the work.
+type Plan<'a> = Vec<(Options<'a>, u64, (u64, u64))>;
 
 fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let exact = Options {
@@ -219,7 +220,8 @@ impl Found<'_> {
         max_work: u64,
         answer: &mut ProofAnswer,
     ) -> Result<Vec<Limit>, Diagnostic> {
-        let shares: Vec<(u64, u64)> = plan.iter().map(|(_, begins, share)| (*begins, *share)).collect();
+        let shares: Vec<(u64, u64, u64)> =
+            plan.iter().map(|(_, begins, (first, most))| (*begins, *first, *most)).collect();
         let turns = Turns::new(&shares, max_work);
         let system = self.system;
         let found = Mutex::new(self);

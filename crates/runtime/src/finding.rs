@@ -10,7 +10,9 @@ use crate::modules::stable;
 use crate::plain::long_pc;
 use crate::world::{State, World};
 use porf_event::ThreadId;
-use porf_sample::protocol::{Finding, FindingKind, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, NO_ACCESS};
+use porf_sample::protocol::{
+    Finding, FindingKind, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, NO_ACCESS, descriptor_at,
+};
 use porf_sample::race::{Conflict, Kind};
 use std::sync::atomic::Ordering;
 
@@ -38,7 +40,8 @@ pub fn conflict(w: &mut World, address: usize, size: usize, access: Kind, pc: us
     let mut pcs = [stable(pc), stable(earlier_pc)];
     pcs.sort_unstable();
     let key = hash(what, &pcs);
-    let Some(index) = record(w, what, key, "") else { return };
+    let message = descriptor_at(address as u64).map(|fd| format!("on descriptor {fd}"));
+    let Some(index) = record(w, what, key, &message.unwrap_or_default()) else { return };
     let thread = w.current;
     let finding = &mut w.shared_mut().findings[index];
     finding.address = address as u64;
@@ -110,6 +113,19 @@ pub fn inversion(w: &mut World, stacks: &[(ThreadId, Vec<usize>)]) {
         add_frames(&mut w.shared_mut().findings[index], place, *thread, NO_ACCESS, frames);
     }
     told();
+}
+
+/// A thread has ended, and nobody joined or detached it before the end of the program.
+#[cold]
+pub fn leak(w: &mut World, thread: ThreadId) {
+    let frames = std::mem::take(&mut w.fibers[thread.as_usize()].created);
+    let tops: Vec<u64> = frames.iter().take(3).map(|&pc| stable(pc)).collect();
+    let message = "the thread has ended, but nobody joins or detaches it";
+    if let Some(index) = record(w, FindingKind::Leak, hash(FindingKind::Leak, &tops), message) {
+        add_frames(&mut w.shared_mut().findings[index], 0, thread, NO_ACCESS, &frames);
+        told();
+    }
+    w.fibers[thread.as_usize()].created = frames;
 }
 
 /// A finding is complete.

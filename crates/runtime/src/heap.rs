@@ -260,12 +260,22 @@ fn or_errno(block: usize) -> usize {
     block
 }
 
+/// The heap is used: not by a handler that may have interrupted somebody who uses it?
+fn interrupts(name: &str) {
+    // SAFETY: running.
+    if is_running() && unsafe { world::world() }.fiber().handlers > 0 {
+        crate::signal::unsafe_call(name);
+    }
+}
+
 unsafe extern "C" fn malloc_inner(size: usize) -> usize {
+    interrupts("malloc");
     // SAFETY: the contract of this function is that of the one it calls.
     or_errno(unsafe { allocate(size) })
 }
 
 unsafe extern "C" fn free_inner(block: usize) {
+    interrupts("free");
     // SAFETY: the contract of this function is that of the one it calls.
     unsafe { release(block) }
 }

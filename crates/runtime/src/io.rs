@@ -6,6 +6,7 @@
 use crate::ask::{self, until};
 use crate::call::{CALLER, caller};
 use crate::channel;
+use crate::descriptor;
 use crate::interpose;
 use crate::library::touch;
 use crate::real;
@@ -74,7 +75,7 @@ impl Buffer {
 
 /// A call that takes something from a descriptor, or puts something into it.
 macro_rules! transfer {
-    ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*) -> $ret:ty, reads $buffer:expr $(, waits $waits:expr)?) => {
+    ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*) -> $ret:ty, reads $buffer:expr $(, waits $waits:expr)? $(, makes $made:path)?) => {
         unsafe extern "C" fn $inner($fd: i32 $(, $arg: $ty)*) -> $ret {
             // SAFETY: the program's own call; the buffer is the one it passes.
             unsafe {
@@ -82,11 +83,14 @@ macro_rules! transfer {
                 if is_running() $(&& $waits)? && !until_ready($fd, libc::POLLIN) {
                     return -1;
                 }
+                *CALLER.get() = pc;
+                descriptor::used($fd);
                 let result = real!($real($fd: i32 = $fd $(, $arg: $ty = $arg)*) -> $ret);
                 if result >= 0 {
                     channel::acquire($fd);
                     *CALLER.get() = pc;
                     $buffer.access(Kind::Write, result as usize);
+                    $($made(result);)?
                 }
                 result
             }
@@ -101,6 +105,7 @@ macro_rules! transfer {
                     return -1;
                 }
                 *CALLER.get() = pc;
+                descriptor::used($fd);
                 $buffer.access(Kind::Read, usize::MAX);
                 channel::release($fd);
                 real!($real($fd: i32 = $fd $(, $arg: $ty = $arg)*) -> $ret)
@@ -116,19 +121,19 @@ transfer!(recv_inner recv(fd, buffer: usize, count: usize, flags: i32) -> isize,
 transfer!(recvmsg_inner recvmsg(fd, message: usize, flags: i32) -> isize, reads Buffer::Message(message), waits flags & libc::MSG_DONTWAIT == 0);
 transfer!(recvfrom_inner recvfrom(fd, buffer: usize, count: usize, flags: i32, from: usize, length: usize) -> isize, reads Buffer::Bytes(buffer, count), waits flags & libc::MSG_DONTWAIT == 0);
 transfer!(eventfd_read_inner eventfd_read(fd, value: usize) -> i32, reads Buffer::None);
-transfer!(accept_inner accept(fd, address: usize, length: usize) -> i32, reads Buffer::None);
-transfer!(accept4_inner accept4(fd, address: usize, length: usize, flags: i32) -> i32, reads Buffer::None);
-transfer!(writev_inner writev(fd, parts: usize, count: i32) -> isize, writes Buffer::Parts(parts, count as usize));
+transfer!(accept_inner accept(fd, address: usize, length: usize) -> i32, reads Buffer::None, makes descriptor::opened);
+transfer!(accept4_inner accept4(fd, address: usize, length: usize, flags: i32) -> i32, reads Buffer::None, makes descriptor::opened);
 transfer!(pwrite_inner pwrite(fd, buffer: usize, count: usize, offset: i64) -> isize, writes Buffer::Bytes(buffer, count));
-transfer!(sendmsg_inner sendmsg(fd, message: usize, flags: i32) -> isize, writes Buffer::Message(message), waits flags & libc::MSG_DONTWAIT == 0);
 transfer!(sendto_inner sendto(fd, buffer: usize, count: usize, flags: i32, to: usize, length: u32) -> isize, writes Buffer::Bytes(buffer, count), waits flags & libc::MSG_DONTWAIT == 0);
 transfer!(eventfd_write_inner eventfd_write(fd, value: u64) -> i32, writes Buffer::None);
 
-/// Puts bytes into a descriptor that may take a part of them only, piece by piece: a call for all would wait in the
-/// kernel, where no other thread could make room.
-unsafe fn put(fd: i32, buffer: usize, count: usize, piece: impl Fn(usize, usize) -> isize) -> isize {
+/// Puts bytes into a descriptor that may take a part of them only, piece by piece of at most so many bytes: a call for
+/// all would wait in the kernel, where no other thread could make room.
+unsafe fn put(fd: i32, parts: &[libc::iovec], most: usize, piece: impl Fn(&[libc::iovec]) -> isize) -> isize {
+    let total: usize = parts.iter().map(|part| part.iov_len).sum();
+    let mut rest = parts.to_vec();
     let mut done = 0;
-    // SAFETY: the program's own call; the buffer is the one it passes.
+    // SAFETY: the program's own call; the buffers are those it passes.
     unsafe {
         let pc = caller();
         loop {
@@ -137,10 +142,11 @@ unsafe fn put(fd: i32, buffer: usize, count: usize, piece: impl Fn(usize, usize)
             }
             *CALLER.get() = pc;
             if done == 0 {
-                touch(buffer, count, Kind::Read);
+                descriptor::used(fd);
+                Buffer::Parts(parts.as_ptr() as usize, parts.len()).access(Kind::Read, usize::MAX);
             }
             channel::release(fd);
-            let result = piece(buffer + done, count - done);
+            let result = piece(&beginning(&rest, most));
             if result < 0 && *libc::__errno_location() == libc::EAGAIN && !never_waits(fd) {
                 continue;
             }
@@ -148,28 +154,114 @@ unsafe fn put(fd: i32, buffer: usize, count: usize, piece: impl Fn(usize, usize)
                 return if done > 0 { done as isize } else { result };
             }
             done += result as usize;
-            if done >= count || never_waits(fd) {
+            if done >= total || never_waits(fd) {
                 return done as isize;
             }
+            drop_first(&mut rest, result as usize);
         }
     }
 }
 
-unsafe extern "C" fn write_inner(fd: i32, buffer: usize, count: usize) -> isize {
-    /// A pipe that takes anything takes so much.
+/// The parts up to so many bytes.
+fn beginning(parts: &[libc::iovec], most: usize) -> Vec<libc::iovec> {
+    let mut left = most;
+    let mut taken = Vec::with_capacity(parts.len());
+    for part in parts {
+        if left == 0 {
+            break;
+        }
+        taken.push(libc::iovec { iov_base: part.iov_base, iov_len: part.iov_len.min(left) });
+        left -= part.iov_len.min(left);
+    }
+    taken
+}
+
+/// The parts without their first bytes.
+fn drop_first(parts: &mut Vec<libc::iovec>, bytes: usize) {
+    let mut left = bytes;
+    parts.retain_mut(|part| {
+        let gone = part.iov_len.min(left);
+        left -= gone;
+        part.iov_base = part.iov_base.wrapping_byte_add(gone);
+        part.iov_len -= gone;
+        part.iov_len > 0
+    });
+}
+
+/// How many bytes a descriptor is given at once: a pipe that takes anything takes so many.
+fn at_once(fd: i32) -> usize {
     const PIPE: usize = 4096;
+    let is_pipe = channel::mode_of(fd) & libc::S_IFMT == libc::S_IFIFO;
+    if is_pipe && !never_waits(fd) { PIPE } else { usize::MAX }
+}
+
+unsafe fn put_parts(fd: i32, parts: &[libc::iovec]) -> isize {
     // SAFETY: the program's own call.
     unsafe {
-        let plain =
-            |at: usize, count: usize| real!(write(fd: i32 = fd, b: usize = at, n: usize = count) -> isize);
+        let is_socket = channel::mode_of(fd) & libc::S_IFMT == libc::S_IFSOCK;
+        put(fd, parts, at_once(fd), |parts| {
+            if is_socket {
+                let mut message: libc::msghdr = std::mem::zeroed();
+                (message.msg_iov, message.msg_iovlen) = (parts.as_ptr().cast_mut(), parts.len());
+                return send_message(fd, &message, libc::MSG_DONTWAIT);
+            }
+            real!(writev(fd: i32 = fd, p: usize = parts.as_ptr() as usize, n: i32 = parts.len() as i32) -> isize)
+        })
+    }
+}
+
+unsafe extern "C" fn write_inner(fd: i32, buffer: usize, count: usize) -> isize {
+    // SAFETY: the program's own call.
+    unsafe {
         if !is_running() {
-            return plain(buffer, count);
+            return real!(write(fd: i32 = fd, b: usize = buffer, n: usize = count) -> isize);
         }
-        let sort = channel::mode_of(fd) & libc::S_IFMT;
-        put(fd, buffer, count, |at, left| match sort {
-            libc::S_IFSOCK => send_now(fd, at, left, 0),
-            libc::S_IFIFO if !never_waits(fd) => plain(at, left.min(PIPE)),
-            _ => plain(at, left),
+        put_parts(fd, &[libc::iovec { iov_base: buffer as *mut _, iov_len: count }])
+    }
+}
+
+unsafe extern "C" fn writev_inner(fd: i32, parts: usize, count: i32) -> isize {
+    // SAFETY: the program's own call.
+    unsafe {
+        if !is_running() || count <= 0 {
+            return real!(writev(fd: i32 = fd, p: usize = parts, n: i32 = count) -> isize);
+        }
+        put_parts(fd, std::slice::from_raw_parts(parts as *const libc::iovec, count as usize))
+    }
+}
+
+unsafe fn send_message(fd: i32, message: *const libc::msghdr, flags: i32) -> isize {
+    // SAFETY: the program's own call.
+    unsafe { real!(sendmsg(fd: i32 = fd, m: *const libc::msghdr = message, f: i32 = flags) -> isize) }
+}
+
+/// What goes with the message goes with its first piece.
+unsafe extern "C" fn sendmsg_inner(fd: i32, message: *const libc::msghdr, flags: i32) -> isize {
+    // SAFETY: the program's own call.
+    unsafe {
+        if !is_running() {
+            return send_message(fd, message, flags);
+        }
+        let parts = match (*message).msg_iovlen {
+            0 => &[],
+            count => std::slice::from_raw_parts((*message).msg_iov, count),
+        };
+        if flags & libc::MSG_DONTWAIT != 0 {
+            descriptor::used(fd);
+            Buffer::Message(message as usize).access(Kind::Read, usize::MAX);
+            channel::release(fd);
+            return send_message(fd, message, flags);
+        }
+        let is_first = std::cell::Cell::new(true);
+        put(fd, parts, usize::MAX, |parts| {
+            let mut part = *message;
+            (part.msg_iov, part.msg_iovlen) = (parts.as_ptr().cast_mut(), parts.len());
+            if !is_first.get() {
+                (part.msg_control, part.msg_controllen) = (std::ptr::null_mut(), 0);
+            }
+            let sent = send_message(fd, &part, flags | libc::MSG_DONTWAIT);
+            is_first.set(is_first.get() && sent < 0);
+            sent
         })
     }
 }
@@ -185,21 +277,29 @@ unsafe extern "C" fn send_inner(fd: i32, buffer: usize, count: usize, flags: i32
     unsafe {
         if !is_running() || flags & libc::MSG_DONTWAIT != 0 {
             if is_running() {
+                descriptor::used(fd);
                 touch(buffer, count, Kind::Read);
                 channel::release(fd);
             }
             return real!(send(fd: i32 = fd, b: usize = buffer, n: usize = count, f: i32 = flags) -> isize);
         }
-        put(fd, buffer, count, |at, left| send_now(fd, at, left, flags))
+        let part = libc::iovec { iov_base: buffer as *mut _, iov_len: count };
+        put(fd, &[part], usize::MAX, |parts| {
+            send_now(fd, parts[0].iov_base as usize, parts[0].iov_len, flags)
+        })
     }
 }
 
 /// Who reads until the end of a pipe sees what was done before its other end was closed.
 macro_rules! ending {
-    ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*)) => {
+    ($inner:ident $real:ident($fd:ident $(, $arg:ident: $ty:ty)*) $how:ident) => {
         unsafe extern "C" fn $inner($fd: i32 $(, $arg: $ty)*) -> i32 {
+            let pc = caller();
             if is_running() {
                 visible(Step::Other);
+                // SAFETY: one kernel thread.
+                unsafe { *CALLER.get() = pc };
+                descriptor::$how($fd);
                 channel::release($fd);
             }
             // SAFETY: the program's own call, passed on with its arguments.
@@ -208,9 +308,9 @@ macro_rules! ending {
     };
 }
 
-ending!(close_inner close(fd));
-ending!(shutdown_inner shutdown(fd, how: i32));
-ending!(connect_now connect(fd, address: usize, length: u32));
+ending!(close_inner close(fd) closes);
+ending!(shutdown_inner shutdown(fd, how: i32) used);
+ending!(connect_now connect(fd, address: usize, length: u32) used);
 
 unsafe extern "C" fn connect_inner(fd: i32, address: usize, length: u32) -> i32 {
     ask::expect_peers();
@@ -429,6 +529,7 @@ unsafe extern "C" fn epoll_inner(fd: i32, events: usize, most: i32, timeout: i32
                 real!(epoll_wait(d: i32 = fd, e: usize = events, m: i32 = most, t: i32 = timeout) -> i32),
             );
         }
+        descriptor::used(fd);
         let ready = until(
             after(timeout),
             false,

@@ -22,6 +22,7 @@ mod call;
 mod channel;
 mod coroutine;
 mod cxx;
+mod descriptor;
 mod fiber;
 mod finding;
 mod format;

@@ -57,6 +57,17 @@ fn unless<T>(failed: usize) -> usize {
     if failed as i32 == 0 { size_of::<T>() } else { 0 }
 }
 
+/// The bytes of two descriptors unless the call that opens them fails.
+unsafe fn both_opened(ends: usize, failed: usize) -> usize {
+    if failed as i32 == 0 {
+        // SAFETY: the call has written them.
+        for end in unsafe { *(ends as *const [i32; 2]) } {
+            crate::descriptor::opened(end);
+        }
+    }
+    unless::<[i32; 2]>(failed)
+}
+
 /// The bytes of a formatted string with its end, of which the function tells the length.
 fn written(length: usize) -> usize {
     if (length as i32) < 0 { 0 } else { length as i32 as usize + 1 }
@@ -260,9 +271,9 @@ library! {
     __realpath_chk(path, to, room) before { Read path, text(path); } after result {
         Write to, if to == 0 || result == 0 { 0 } else { text(to) };
     };
-    pipe(ends) after failed { Write ends, unless::<[i32; 2]>(failed); };
-    pipe2(ends, flags) after failed { Write ends, unless::<[i32; 2]>(failed); };
-    socketpair(domain, sort, protocol, ends) after failed { Write ends, unless::<[i32; 2]>(failed); };
+    pipe(ends) after failed { Write ends, both_opened(ends, failed); };
+    pipe2(ends, flags) after failed { Write ends, both_opened(ends, failed); };
+    socketpair(domain, sort, protocol, ends) after failed { Write ends, both_opened(ends, failed); };
     // The system.
     __xpg_strerror_r(error, to, n) after failed { Write to, if failed as i32 != 0 { 0 } else { text_within(to, n) }; };
     strerror_r(error, to, n) after result { Write to, if result != to { 0 } else { text_within(to, n) }; };

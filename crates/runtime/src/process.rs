@@ -62,6 +62,7 @@ extern "C" fn init(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut
         };
         world::init(shared);
         if is_sampling() {
+            note_suppressions();
             // Both may be forbidden later.
             repeat::note_maps();
             world().null = repeat::nowhere();
@@ -69,6 +70,16 @@ extern "C" fn init(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut
         }
         on_exit(at_exit, std::ptr::null_mut());
     }
+}
+
+/// Tells `porf sample` what the program itself wants not to be told.
+fn note_suppressions() {
+    let text = standalone::default_suppressions();
+    // SAFETY: initialised.
+    let shared = unsafe { world() }.shared_mut();
+    let length = text.len().min(shared.suppressions.len());
+    shared.suppressions[..length].copy_from_slice(&text.as_bytes()[..length]);
+    shared.suppressions_length = length as u64;
 }
 
 /// For a program whose `.preinit_array` did not run (linked into a shared object).
@@ -168,6 +179,7 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
         }
         return;
     }
+    crate::thread::find_leaks();
     if w.mode == Mode::Standalone {
         let changed = standalone::end(status);
         // SAFETY: one kernel thread. What exit would still do is to write out the streams.
@@ -271,7 +283,9 @@ pub unsafe extern "C" fn fork() -> i32 {
             // The child is not the sampled program: what it finds is counted nowhere.
             let w = world();
             w.separate(alone());
-            *SAMPLING.get() = false;
+            if std::mem::take(&mut *SAMPLING.get()) {
+                end_with_parent();
+            }
             if !is_running() {
                 return child;
             }
@@ -286,7 +300,35 @@ pub unsafe extern "C" fn fork() -> i32 {
                 }
             }
         }
+        if child > 0 && is_sampling() && is_running() {
+            world().children.push(child);
+        }
         child
+    }
+}
+
+/// Whatever ends the parent ends this process.
+pub fn end_with_parent() {
+    // SAFETY: sets an attribute of this process.
+    unsafe {
+        let (option, signal) = (libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize);
+        sys::syscall(libc::SYS_prctl, [option, signal, 0, 0, 0, 0]);
+    }
+}
+
+/// The execution is over, and so are the processes that it forked.
+pub fn end_children() {
+    // SAFETY: between executions.
+    for child in std::mem::take(&mut unsafe { world() }.children) {
+        let (which, child) = (libc::P_PID as usize, child as usize);
+        let look = (libc::WEXITED | libc::WNOHANG | libc::WNOWAIT) as usize;
+        // SAFETY: a number that is still that of a child: it was not waited for.
+        unsafe {
+            if sys::syscall(libc::SYS_waitid, [which, child, 0, look, 0, 0]) == 0 {
+                sys::syscall(libc::SYS_kill, [child, libc::SIGKILL as usize, 0, 0, 0, 0]);
+                sys::syscall(libc::SYS_waitid, [which, child, 0, libc::WEXITED as usize, 0, 0]);
+            }
+        }
     }
 }
 

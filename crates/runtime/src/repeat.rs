@@ -239,6 +239,7 @@ extern "C" fn control(_: usize) -> ! {
             fiber::set_fs_base(world().fibers[0].fs);
             let save = &raw mut world().controller;
             fiber::porf_switch(save, main);
+            process::end_children();
             if world().outcome == Outcome::Starved {
                 plan.again();
                 world().maps.undo();
@@ -543,6 +544,7 @@ fn fork_executions() {
             let before = world().shared().progress.ended.load(Ordering::Acquire);
             let child = fork_child();
             if child == 0 {
+                process::end_with_parent();
                 world().shared().progress.process.store(std::process::id(), Ordering::Relaxed);
                 world::begin(seed);
                 return;
@@ -581,6 +583,7 @@ fn fork_executions() {
 
 /// A child has run its execution.
 pub fn end_of_child() -> ! {
+    process::end_children();
     account();
     sys::exit_now(0)
 }

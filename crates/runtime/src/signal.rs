@@ -11,7 +11,7 @@ use crate::sys::{self, Global};
 use crate::world::{State, Step, World, block, give_way, is_running, visible, world};
 use libc::{EINVAL, pthread_t, sigset_t, timespec};
 use porf_event::ThreadId;
-use porf_sample::protocol::HANG_SIGNAL;
+use porf_sample::protocol::{FindingKind, HANG_SIGNAL};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -153,6 +153,35 @@ fn send(w: &mut World, thread: usize, signal: i32) {
     }
 }
 
+/// As [`deliver`], at a moment at which the thread does not expect it: what a handler must not do then is reported.
+#[cold]
+pub fn interrupt() {
+    // SAFETY: running.
+    unsafe { world() }.fiber().handlers += 1;
+    deliver();
+    // SAFETY: as above.
+    let fiber = unsafe { world() }.fiber();
+    fiber.handlers = fiber.handlers.saturating_sub(1);
+}
+
+/// The program jumps, perhaps out of a handler.
+extern "C" fn jumps() {
+    if is_running() {
+        // SAFETY: running.
+        unsafe { world() }.fiber().handlers = 0;
+    }
+}
+
+/// A function that a handler must not call is called.
+pub fn unsafe_call(name: &str) {
+    // SAFETY: running.
+    let w = unsafe { world() };
+    if w.is_called_by_program() {
+        let message = format!("a signal handler calls {name}, which it may have interrupted");
+        crate::finding::event(w, FindingKind::Signal, caller(), &message);
+    }
+}
+
 /// Runs the handlers of the signals sent to the thread that now runs and does not block them; says whether
 /// there were any.
 #[cold]
@@ -199,7 +228,13 @@ fn handle(signal: i32) -> bool {
         let mut info = (*NEWS.get())[signal as usize].assume_init();
         info.si_signo = signal;
         let mut context: libc::ucontext_t = std::mem::zeroed();
+        let errno = *libc::__errno_location();
         call(signal, &mut info, (&raw mut context).cast());
+        if world().fiber().handlers > 0 && *libc::__errno_location() != errno && signal != libc::SIGTERM {
+            // A handler of SIGTERM often ends the program by another signal, which has not come yet.
+            let message = format!("the handler of signal {signal} changes errno");
+            crate::finding::event(world(), FindingKind::Signal, action.handler + 1, &message);
+        }
         set_mask(before);
         *crate::call::CALLER.get() = pc;
     }
@@ -564,6 +599,41 @@ unsafe extern "C" fn set_handler(number: i32, handler: usize) -> usize {
         new.sa_flags = libc::SA_RESTART;
         if set_action(number, &new, &mut old) != 0 { libc::SIG_ERR } else { old.sa_sigaction }
     }
+}
+
+/// `jump!(name)`: tells of the jump, then jumps.
+macro_rules! jump {
+    ($($name:ident $address:ident;)*) => {$(
+        extern "C" fn $address() -> usize {
+            jumps();
+            static REAL: sys::Real = sys::Real::new(
+                match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => panic!(),
+                });
+            REAL.address()
+        }
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub extern "C" fn $name() {
+            std::arch::naked_asm!(
+                "push rdi",
+                "push rsi",
+                "sub rsp, 8",
+                "call {address}",
+                "add rsp, 8",
+                "pop rsi",
+                "pop rdi",
+                "jmp rax",
+                address = sym $address,
+            )
+        }
+    )*};
+}
+
+jump! {
+    longjmp longjmp_address; _longjmp plain_longjmp_address; siglongjmp siglongjmp_address;
+    __longjmp_chk checked_longjmp_address;
 }
 
 interpose! {

@@ -1,41 +1,110 @@
 //! A program that runs without `porf sample`: what it found, on standard error, and the status it ends with.
 //!
 //! `PORF_OPTIONS`, or else `TSAN_OPTIONS`, of the environment: `exitcode=N` is the status of a program that would end
-//! with 0 but has a finding (66 if not said, 0 changes nothing), `halt_on_error=1` ends it at the first. Other options
-//! are ignored. Functions and lines are asked of binutils' `addr2line`, where there is one.
+//! with 0 but has a finding (66 if not said, 0 changes nothing), `halt_on_error=1` ends it at the first,
+//! `suppressions=FILE` and others of [`Settings`] leave findings out. The program itself may have the functions
+//! `__tsan_default_options` and `__tsan_default_suppressions`. Functions and lines are asked of binutils' `addr2line`,
+//! where there is one.
 
 use crate::modules;
 use crate::sys::{self, Global};
 use crate::world::world;
 use porf_sample::protocol::{Finding, FindingKind};
+use porf_sample::suppress::{Settings, Suppressions};
 use std::ffi::{CStr, CString, c_char};
 use std::sync::atomic::Ordering;
 
-struct Options {
-    exit_code: i32,
-    halt_on_error: bool,
+struct Wishes {
+    settings: Settings,
+    suppressions: Suppressions,
 }
 
-static OPTIONS: Global<Options> = Global::new(Options { exit_code: 66, halt_on_error: false });
+static WISHES: Global<Option<Wishes>> = Global::new(None);
 
-/// Reads the options from the environment, which `getenv` does not know yet where we begin.
+/// Reads what the environment, which `getenv` does not know yet where we begin, and the program itself say.
 pub unsafe fn read_options(environment: *mut *mut c_char) {
+    let mut settings = Settings::default();
+    let mut suppressions = Suppressions::default();
     // SAFETY: strings of the environment; one kernel thread.
     unsafe {
-        let Some(given) = value(environment, "PORF_OPTIONS").or_else(|| value(environment, "TSAN_OPTIONS"))
-        else {
-            return;
-        };
-        for option in given.split([':', ',', ' ']) {
-            match option.split_once('=') {
-                Some(("exitcode", code)) => (*OPTIONS.get()).exit_code = code.parse().unwrap_or(66),
-                Some(("halt_on_error", yes)) => {
-                    (*OPTIONS.get()).halt_on_error = matches!(yes, "1" | "true" | "yes");
-                }
-                _ => {}
-            }
+        settings.read(&default_text(default_options()));
+        let given = value(environment, "PORF_OPTIONS").or_else(|| value(environment, "TSAN_OPTIONS"));
+        settings.read(&given.unwrap_or_default());
+        let file = settings.suppressions.as_deref().map_or(Ok(String::new()), read_file);
+        let all = file.and_then(|text| {
+            suppressions.add(&text)?;
+            suppressions.add(&default_suppressions())
+        });
+        if let Err(error) = all {
+            sys::fail(&format!("porf: suppressions: {error}\n"));
         }
+        suppressions.add_options(&settings);
+        *WISHES.get() = Some(Wishes { settings, suppressions });
     }
+}
+
+fn wishes() -> &'static mut Wishes {
+    let none = || Wishes { settings: Settings::default(), suppressions: Suppressions::default() };
+    // SAFETY: one kernel thread.
+    unsafe { (*WISHES.get()).get_or_insert_with(none) }
+}
+
+// The program may define these.
+std::arch::global_asm!(".weak __tsan_default_suppressions", ".weak __tsan_default_options");
+
+type Text = Option<extern "C" fn() -> *const c_char>;
+
+fn default_options() -> Text {
+    let function: usize;
+    // SAFETY: reads an address that the linker wrote.
+    unsafe {
+        std::arch::asm!("mov {}, [rip + __tsan_default_options@GOTPCREL]", out(reg) function);
+        std::mem::transmute(function)
+    }
+}
+
+/// The suppressions that are part of the program.
+pub fn default_suppressions() -> String {
+    let function: usize;
+    // SAFETY: reads an address that the linker wrote.
+    unsafe {
+        std::arch::asm!("mov {}, [rip + __tsan_default_suppressions@GOTPCREL]", out(reg) function);
+        default_text(std::mem::transmute::<usize, Text>(function))
+    }
+}
+
+fn default_text(function: Text) -> String {
+    let text = function.map_or(std::ptr::null(), |function| function());
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: the program returns a string.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// A file as text; by system calls, because the functions of libc are ours.
+fn read_file(path: &str) -> Result<String, String> {
+    let name = CString::new(path).map_err(|error| error.to_string())?;
+    let mut text = Vec::new();
+    // SAFETY: plain system calls on a buffer of ours.
+    unsafe {
+        let file =
+            sys::syscall(libc::SYS_open, [name.as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
+        if file < 0 {
+            return Err(format!("cannot read {path}"));
+        }
+        let mut buffer = [0u8; 4096];
+        loop {
+            let part = [file as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
+            let count = sys::syscall(libc::SYS_read, part);
+            if count <= 0 {
+                break;
+            }
+            text.extend_from_slice(&buffer[..count as usize]);
+        }
+        sys::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The value of a variable of the environment.
@@ -58,9 +127,11 @@ unsafe fn value(environment: *mut *mut c_char, name: &str) -> Option<String> {
 
 /// A finding was made: is it the last?
 pub fn found() {
-    // SAFETY: one kernel thread.
-    if unsafe { (*OPTIONS.get()).halt_on_error } {
-        sys::exit_now(end(0));
+    if wishes().settings.halt_on_error {
+        let status = end(0);
+        if status != 0 {
+            sys::exit_now(status);
+        }
     }
 }
 
@@ -71,61 +142,82 @@ pub fn end(status: i32) -> i32 {
     // SAFETY: initialised.
     let shared = unsafe { world() }.shared();
     let count = shared.progress.finding_count.load(Ordering::Relaxed) as usize;
-    for finding in &shared.findings[..count.min(TOLD)] {
-        tell(finding);
-    }
+    let told = shared.findings[..count.min(TOLD)].iter().filter(|finding| tell(finding)).count();
     if count > TOLD {
         sys::write_error(&format!("porf: and {} more\n", count - TOLD));
     }
-    if count == 0 {
+    if told == 0 {
         return status;
     }
     sys::write_error("porf: `porf sample -- PROGRAM` runs more executions\n");
-    // SAFETY: one kernel thread.
-    let code = unsafe { (*OPTIONS.get()).exit_code };
-    if status == 0 { code } else { status }
+    if status == 0 { wishes().settings.exit_code } else { status }
 }
 
-fn tell(finding: &Finding) {
-    let what = FindingKind::from_number(finding.kind).map_or("finding", FindingKind::title);
+/// Tells of a finding unless it is suppressed.
+fn tell(finding: &Finding) -> bool {
+    let kind = FindingKind::from_number(finding.kind);
     let message = CStr::from_bytes_until_nul(&finding.message).ok().and_then(|text| text.to_str().ok());
-    sys::write_error(&format!("porf: {what} {}\n", message.unwrap_or("")));
+    let mut text =
+        format!("porf: {} {}\n", kind.map_or("finding", FindingKind::title), message.unwrap_or(""));
+    let mut names = Vec::new();
     for stack in &finding.stacks[..finding.stack_count as usize] {
-        sys::write_error(&format!("  {}\n", stack.thread));
-        for &frame in &stack.frames[..(stack.length as usize).min(8)] {
+        text.push_str(&format!("  {}\n", stack.thread));
+        for (depth, &frame) in stack.frames[..(stack.length as usize).min(8)].iter().enumerate() {
             // The call is before the return address.
             if let Some((file, place)) = modules::file_at(frame as usize - 1) {
-                tell_place(&file, place);
+                let place = format!("{place:#x}");
+                let lines = ask(&["addr2line", "-Cfpie", &file, &place]);
+                let lines = lines.unwrap_or_else(|| format!("{file}+{place}\n"));
+                for line in lines.lines() {
+                    text.push_str(&format!("    {line}\n"));
+                    names.push((line.to_string(), depth == 0));
+                }
+                names.push((file, depth == 0));
             }
         }
     }
-}
-
-/// Function, file and line of a place in a file, or the place itself.
-fn tell_place(file: &str, place: usize) {
-    let place = format!("{place:#x}");
-    if !ask(&["addr2line", "-Cfpe", file, &place]) {
-        sys::write_error(&format!("    {file}+{place}\n"));
+    // `function at file:line` is told in one piece; a pattern may be for either.
+    let parts = names.iter().flat_map(|(name, is_top)| {
+        let line = name.trim_start_matches(" (inlined by) ");
+        line.splitn(2, " at ").map(|part| (part, *is_top))
+    });
+    let is_told = kind.is_none_or(|kind| wishes().suppressions.allow(kind, parts));
+    if is_told {
+        sys::write_error(&text);
     }
+    is_told
 }
 
-/// Runs a command whose output goes to standard error, indented; whether there is such a command.
-fn ask(words: &[&str]) -> bool {
+/// The output of a command; None if there is no such command.
+fn ask(words: &[&str]) -> Option<String> {
     let words: Vec<CString> = words.iter().filter_map(|word| CString::new(*word).ok()).collect();
     let mut pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
     pointers.push(std::ptr::null());
-    sys::write_error("    ");
-    // SAFETY: the child only executes; the parent waits for it.
+    let mut text = Vec::new();
+    // SAFETY: the child only executes; the parent reads what it writes and waits for it.
     unsafe {
+        let mut ends = [0i32; 2];
+        sys::syscall(libc::SYS_pipe2, [ends.as_mut_ptr() as usize, libc::O_CLOEXEC as usize, 0, 0, 0, 0]);
+        let [from, to] = ends.map(|end| end as usize);
         let child = sys::syscall(libc::SYS_fork, [0; 6]);
         if child == 0 {
-            sys::syscall(libc::SYS_dup2, [2, 1, 0, 0, 0, 0]);
+            sys::syscall(libc::SYS_dup2, [to, 1, 0, 0, 0, 0]);
             libc::execvp(pointers[0], pointers.as_ptr());
             sys::exit_now(127);
         }
+        sys::syscall(libc::SYS_close, [to, 0, 0, 0, 0, 0]);
+        let mut buffer = [0u8; 512];
+        loop {
+            let count = sys::syscall(libc::SYS_read, [from, buffer.as_mut_ptr() as usize, 512, 0, 0, 0]);
+            if count <= 0 {
+                break;
+            }
+            text.extend_from_slice(&buffer[..count as usize]);
+        }
+        sys::syscall(libc::SYS_close, [from, 0, 0, 0, 0, 0]);
         let mut status = 0i32;
-        child > 0
-            && sys::syscall(libc::SYS_wait4, [child as usize, &raw mut status as usize, 0, 0, 0, 0]) > 0
-            && status == 0
+        let ended = child > 0
+            && sys::syscall(libc::SYS_wait4, [child as usize, &raw mut status as usize, 0, 0, 0, 0]) > 0;
+        (ended && status == 0).then(|| String::from_utf8_lossy(&text).into_owned())
     }
 }

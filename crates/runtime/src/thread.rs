@@ -2,6 +2,7 @@
 
 use crate::call::caller;
 use crate::fiber;
+use crate::finding;
 use crate::interpose;
 use crate::openmp::Member;
 use crate::real;
@@ -81,6 +82,7 @@ fn create(
     w.fiber_count += 1;
     let fs = w.lenders[lender].fs;
     let mask = w.fiber().mask;
+    let (frames, depth) = finding::frames(w, w.current, pc);
     let fiber = &mut w.fibers[index];
     fiber.reset();
     fiber.fs = fs;
@@ -91,6 +93,7 @@ fn create(
     fiber.detached = detached;
     fiber.member = member;
     fiber.life = (w.steps, u64::MAX);
+    fiber.created.extend_from_slice(&frames[..depth]);
     // SAFETY: the stack is the fiber's own.
     fiber.context = unsafe { fiber::prepare(fiber.stack + fiber.stack_size, run, index) };
     w.runnable.push(thread);
@@ -157,6 +160,18 @@ pub fn finish(result: usize) -> ! {
     }
     run_other();
     unreachable!("a finished thread is never scheduled")
+}
+
+/// The program ends: threads that have ended and were neither joined nor detached keep their memory for ever.
+pub fn find_leaks() {
+    // SAFETY: running.
+    let w = unsafe { world() };
+    for thread in w.threads().skip(1) {
+        let fiber = &w.fibers[thread.as_usize()];
+        if fiber.state == State::Finished && !fiber.joined && !fiber.detached {
+            finding::leak(w, thread);
+        }
+    }
 }
 
 /// What the thread asked to be done at its end: C++ thread_local destructors, then thread-specific data.

@@ -136,6 +136,10 @@ pub struct Fiber {
     pub held: Vec<crate::order::Held>,
     /// The steps at which it was created and has ended.
     pub life: (u64, u64),
+    /// The calls by which it was created.
+    pub created: Vec<usize>,
+    /// Handlers that interrupt what it was doing.
+    pub handlers: u32,
 }
 
 pub struct World {
@@ -206,6 +210,8 @@ pub struct World {
     pub calibrates: bool,
     pub outcome: process::Outcome,
     pub forked_child: bool,
+    /// The processes that the execution has forked.
+    pub children: Vec<i32>,
     pub mode: repeat::Mode,
     /// The execution only collects the stack of a known race.
     pub is_replay: bool,
@@ -325,7 +331,7 @@ pub fn visible(step: Step) {
         w.expire();
     }
     if crate::signal::are_waiting() {
-        crate::signal::deliver();
+        crate::signal::interrupt();
     }
     // SAFETY: as above; a handler may have run in between.
     let w = unsafe { world() };
@@ -455,7 +461,12 @@ fn switch_to(next: ThreadId) {
         *crate::call::CALLER.get() = pc;
     }
     if crate::signal::are_waiting() {
-        crate::signal::deliver();
+        // SAFETY: running, as another thread.
+        if unsafe { world() }.fiber().interrupted == crate::signal::Interrupted::No {
+            crate::signal::interrupt();
+        } else {
+            crate::signal::deliver();
+        }
     }
 }
 
@@ -529,6 +540,7 @@ pub fn init(shared: *mut Shared) {
             calibrates: false,
             outcome: process::Outcome::Running,
             forked_child: false,
+            children: Vec::new(),
             mode: repeat::Mode::Standalone,
             is_replay: false,
         });
@@ -629,6 +641,8 @@ impl Fiber {
             coroutine: 0,
             held: Vec::new(),
             life: (0, u64::MAX),
+            created: Vec::new(),
+            handlers: 0,
         }
     }
 
@@ -661,6 +675,8 @@ impl Fiber {
         self.coroutine = 0;
         self.held.clear();
         self.life = (0, u64::MAX);
+        self.created.clear();
+        self.handlers = 0;
         self.calls_top = self.calls.as_ptr() as usize;
     }
 }

@@ -23,6 +23,7 @@ pub mod place;
 pub mod protocol;
 pub mod race;
 pub mod scheduler;
+pub mod suppress;
 
 pub use clock::Clock;
 pub use engine::{Engine, LocationId, Order, View};

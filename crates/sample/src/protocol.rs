@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// The environment variable that holds the number of the inherited file descriptor.
 pub const DESCRIPTOR_VARIABLE: &str = "PORF_SAMPLE_FD";
 /// The first word. Its low half changes with the layout.
-pub const MAGIC: u64 = 0x706f_7266_0000_0005;
+pub const MAGIC: u64 = 0x706f_7266_0000_0006;
 /// Room for findings; more are counted and dropped.
 pub const MAX_FINDINGS: usize = 256;
 /// Room for the frames of a stack.
@@ -41,6 +41,10 @@ pub struct Shared {
     pub maps_length: u64,
     /// As many bytes of it as `maps_length` says.
     pub maps: [u8; 1 << 18],
+    /// Suppressions that are part of the program.
+    pub suppressions_length: u64,
+    /// As many bytes of them as `suppressions_length` says.
+    pub suppressions: [u8; 1 << 14],
     /// A hash table: the reads-from relations that were seen.
     pub hashes: [u64; HASH_SLOTS],
     /// How many events of the execution were traced; see [`Options::trace`].
@@ -330,10 +334,14 @@ pub enum FindingKind {
     Livelock,
     /// Locks are taken in orders that may deadlock.
     Order,
+    /// A thread that has ended and that nobody joins or detaches.
+    Leak,
+    /// A signal handler does what it must not.
+    Signal,
 }
 
 impl FindingKind {
-    const ALL: [FindingKind; 13] = [
+    const ALL: [FindingKind; 15] = [
         FindingKind::Race,
         FindingKind::Assertion,
         FindingKind::Abort,
@@ -347,6 +355,8 @@ impl FindingKind {
         FindingKind::InvalidFree,
         FindingKind::Livelock,
         FindingKind::Order,
+        FindingKind::Leak,
+        FindingKind::Signal,
     ];
 
     /// The one with this number in the shared memory.
@@ -367,6 +377,9 @@ impl FindingKind {
             FindingKind::Crash => ViolationKind::Trap,
             FindingKind::Hang | FindingKind::Livelock => ViolationKind::Liveness,
             FindingKind::Lock => ViolationKind::Lock,
+            FindingKind::Leak => ViolationKind::Leak,
+            // It changes what the interrupted code relies on.
+            FindingKind::Signal => ViolationKind::Memory,
         }
     }
 
@@ -386,8 +399,20 @@ impl FindingKind {
             FindingKind::InvalidFree => "invalid free",
             FindingKind::Livelock => "livelock",
             FindingKind::Order => "lock-order inversion",
+            FindingKind::Leak => "leaked thread",
+            FindingKind::Signal => "misuse of a signal",
         }
     }
+}
+
+/// Descriptors have places in memory that no program has, eight bytes each from here: to use a descriptor is to read
+/// its place, to open or close one is to write it.
+pub const DESCRIPTOR_PLACES: u64 = 0x5f00_0000_0000;
+
+/// The descriptor that has this place.
+pub fn descriptor_at(address: u64) -> Option<u64> {
+    let number = address.checked_sub(DESCRIPTOR_PLACES)? / 8;
+    (number < 1 << 20).then_some(number)
 }
 
 /// The signal with which the command line asks a silent program to say where it is.

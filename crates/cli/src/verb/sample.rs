@@ -4,6 +4,7 @@
 //! options in shared memory, watches that it makes progress, and turns what it found into a report.
 
 mod channel;
+mod leftover;
 mod merged;
 mod report;
 mod symbols;
@@ -18,6 +19,7 @@ use porf_report::junit::{self, Case};
 use porf_report::sample::Summary;
 use porf_sample::protocol;
 use porf_sample::scheduler::Share;
+use porf_sample::suppress::{Settings, Suppressions};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -78,6 +80,9 @@ pub struct Args {
     /// Seconds without progress after which the program counts as hung
     #[arg(long, default_value_t = 10)]
     timeout: u64,
+    /// Leave out the findings that this file names, in ThreadSanitizer's format (`race:function`)
+    #[arg(long, value_name = "FILE")]
+    suppressions: Option<std::path::PathBuf>,
     /// Write seed and options of the first finding, for `porf replay` to run it again
     #[arg(long, value_name = "FILE")]
     witness: Option<std::path::PathBuf>,
@@ -159,6 +164,7 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
         return show(args, options, merged::summary(path, args.seed, args.executions())?);
     }
     let start = Instant::now();
+    let mut suppressions = args.suppressions()?;
     let mut run = Run::new(args, args.protocol())?;
     if !interrupt::requested() && run.depends_on_the_past(args)? {
         // What is left outside the process by one execution changes the next: a process for each, then.
@@ -167,8 +173,12 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
     }
     let interrupted = interrupt::requested();
     let shared = run.channel.shared();
-    let summary =
-        report::summary(shared, args.seed, args.executions(), start.elapsed(), interrupted, run.status);
+    let own = String::from_utf8_lossy(&shared.suppressions[..shared.suppressions_length as usize]);
+    suppressions
+        .add(&own)
+        .map_err(|error| std::io::Error::other(format!("__tsan_default_suppressions, {error}")))?;
+    let asked = report::Asked { seed: args.seed, executions: args.executions(), suppressions: &suppressions };
+    let summary = report::summary(shared, &asked, start.elapsed(), interrupted, run.status);
     show(args, options, summary)
 }
 
@@ -208,7 +218,9 @@ fn trace_findings(args: &Args, summary: &mut Summary) -> std::io::Result<()> {
             protocol::Options { executions: 1, seed: finding.seed, output: 0, trace: 1, ..args.protocol() };
         let again = Run::new(args, one)?;
         let shared = again.channel.shared();
-        let found = report::summary(shared, finding.seed, 1, Duration::ZERO, false, again.status).findings;
+        let all = Suppressions::default();
+        let asked = report::Asked { seed: finding.seed, executions: 1, suppressions: &all };
+        let found = report::summary(shared, &asked, Duration::ZERO, false, again.status).findings;
         let same = found.into_iter().find(|found| report::key(found) == report::key(finding));
         finding.trace = same.map_or(Vec::new(), |found| found.trace);
     }
@@ -234,8 +246,11 @@ impl Run {
             };
             let before = sign();
             progress.process.store(0, Ordering::Relaxed);
+            leftover::adopt();
             let mut child = spawn(args, &channel)?;
-            let status = watch(args, &channel, &mut child, start)?;
+            let status = watch(args, &channel, &mut child, start);
+            leftover::end();
+            let status = status?;
             if progress.attached.load(Ordering::Acquire) == 0 {
                 return Err(std::io::Error::other(format!(
                     "{} was not built by `porf cc` or `porf c++` ({status})",
@@ -294,6 +309,22 @@ impl Args {
         self.executions.unwrap_or(if self.until.is_some() { u64::MAX } else { 1000 })
     }
 
+    /// What is not to be told: by the file, by the options of the environment and by the file that they name.
+    fn suppressions(&self) -> std::io::Result<Suppressions> {
+        let mut settings = Settings::default();
+        let given = std::env::var("PORF_OPTIONS").or_else(|_| std::env::var("TSAN_OPTIONS"));
+        settings.read(&given.unwrap_or_default());
+        let mut suppressions = Suppressions::default();
+        let named = settings.suppressions.as_ref().map(std::path::PathBuf::from);
+        for path in self.suppressions.iter().chain(&named) {
+            let fail = |error: String| std::io::Error::other(format!("{}: {error}", path.display()));
+            let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+            suppressions.add(&text).map_err(fail)?;
+        }
+        suppressions.add_options(&settings);
+        Ok(suppressions)
+    }
+
     fn protocol(&self) -> protocol::Options {
         protocol::Options {
             executions: self.executions(),
@@ -349,6 +380,7 @@ impl Args {
             output: Output::All,
             first: false,
             timeout: number("timeout")?,
+            suppressions: None,
             witness: None,
             sarif: None,
             html: None,
@@ -363,9 +395,11 @@ fn spawn(args: &Args, channel: &Channel) -> std::io::Result<Child> {
     let mut command = Command::new(&args.program[0]);
     command.args(&args.program[1..]);
     command.env(protocol::DESCRIPTOR_VARIABLE, channel.descriptor().to_string());
-    // SAFETY: a system call between fork and exec.
+    // SAFETY: system calls between fork and exec.
     unsafe {
         command.pre_exec(|| {
+            // Whatever ends us ends the program.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             // The same addresses in every run: an execution is a function of its seed.
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
             Ok(())

@@ -23,8 +23,6 @@ pub enum Reduction {
     NetEffect,
     /// Threads that come to a barrier are not ordered.
     Barriers,
-    /// Critical sections that do not conflict are not ordered.
-    Locks,
     /// Of executions that differ in the names of equal threads one is visited.
     Symmetry,
     /// A read that may have to wait for a value comes when no other thread can move.
@@ -33,11 +31,10 @@ pub enum Reduction {
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Reduction; 6] = [
+    pub const ALL: [Reduction; 5] = [
         Reduction::Retries,
         Reduction::NetEffect,
         Reduction::Barriers,
-        Reduction::Locks,
         Reduction::Symmetry,
         Reduction::Awaits,
     ];
@@ -48,7 +45,6 @@ impl Reduction {
             Reduction::Retries => "retries",
             Reduction::NetEffect => "net-effect",
             Reduction::Barriers => "barriers",
-            Reduction::Locks => "locks",
             Reduction::Symmetry => "symmetry",
             Reduction::Awaits => "awaits",
         }

@@ -2,19 +2,18 @@
 //!
 //! `r = load(x); while (!cas(x, &r, f(r))) {}`: a compare-and-swap that fails and reads v brings the thread to
 //! where it would be had the load read v. Said of states, not of syntax: let a read q give v, and let p be an
-//! earlier read of the same location by the same thread, with nothing but reads and fences between them. If
-//! the thread that is told v at p comes to the same state as after q, everything that follows q follows p too.
-//! The thread ends after q.
+//! earlier read of the same location by the same thread, with nothing but reads and fences since p. If the thread
+//! that is told v at p comes to the state that it is in now, everything that follows now follows p too. The
+//! thread ends. Mostly q is its last read; if others came after it, they are left out too.
 //!
-//! Why nothing is lost: take an execution in which the thread goes on after q. Without p and all up to q, and
-//! with p in the place of q, it is an execution of the program, and a shorter one. It is consistent: it has
+//! Why nothing is lost: take an execution in which the thread goes on. With p in the place of q, and without all
+//! else that it did since p, it is an execution of the program, and a shorter one. It is consistent: it has
 //! fewer reads and fences, which only order, and p orders no more than q, for its mode is no stronger. Its
-//! final memory, the ends of its threads and what goes wrong after q are the same; what goes wrong up to q is
-//! seen before the thread ends. One thing would not be: that what was read before q, and is not read in the
-//! shorter execution, races with a write, or with a free, that only comes after what the thread does later. So
-//! these reads must be atomic, and of memory that nobody frees. The argument is repeated until no such pair is
-//! left. Which histories end is a matter of one thread alone, so the search explores another program, each
-//! execution of it exactly once.
+//! final memory, the ends of its threads and what goes wrong later are the same; what goes wrong up to now is
+//! seen before the thread ends. One thing would not be: that what is not read in the shorter execution races with
+//! a write, or with a free, that only comes after what the thread does later. So these reads must be atomic, and
+//! of memory that nobody frees. The argument is repeated until no such pair is left. Which histories end is a
+//! matter of one thread alone, so the search explores another program, each execution of it exactly once.
 //! Source: Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops", FMCAD 2021, who
 //! find such loops in the text of a program.
 //!
@@ -60,12 +59,17 @@ pub(crate) struct Retries<'p> {
     tries: bool,
 }
 
-/// The read that a thread made last, and the fences after it.
-struct Last {
-    read: Tag,
+/// A read: where, what it gave, and how.
+struct Given {
     loc: Loc,
     value: Value,
     mode: ReadMode,
+}
+
+/// The read that a thread made last, and the fences after it.
+struct Last {
+    read: Tag,
+    given: Given,
     fences: SmallVec<[Label; 2]>,
 }
 
@@ -119,12 +123,12 @@ impl History<'_> {
                 false => self.end(tag, by, BlockReason::Spin, Some(back.since)),
             });
         }
-        match self.last_read(tag) {
-            Some(last) if self.is_retry(tag, &last)? => {
-                Ok(self.end(tag, Reduction::Retries, BlockReason::Retry, None))
-            }
-            _ => Ok(tag),
+        if let Some(last) = self.last_read(tag)
+            && self.is_retry(tag, last)?
+        {
+            return Ok(self.end(tag, Reduction::Retries, BlockReason::Retry, None));
         }
+        Ok(tag)
     }
 
     fn are_like(&self, a: &ThreadState, b: &ThreadState) -> bool {
@@ -221,47 +225,67 @@ impl History<'_> {
             read = self.node(read).parent?;
         }
         fences.reverse();
-        let label = &self.node(read).label;
-        let Label::Read { value, mode, .. } = *label else { return None };
-        let loc = self.node(self.node(read).parent?).loc;
-        only_reads(label).then_some(Last { read, loc, value, mode, fences })
+        let given = self.given(read)?;
+        Some(Last { read, given, fences })
+    }
+
+    /// What the thread read on its way to a history, if it only read.
+    fn given(&self, after: Tag) -> Option<Given> {
+        let node = self.node(after);
+        let Label::Read { value, mode, .. } = node.label else { return None };
+        let loc = self.node(node.parent?).loc;
+        only_reads(&node.label).then_some(Given { loc, value, mode })
     }
 
     /// Whether an earlier read could have led to the same state at once.
-    fn is_retry(&mut self, tag: Tag, last: &Last) -> Result<bool, Error> {
+    fn is_retry(&mut self, tag: Tag, last: Last) -> Result<bool, Error> {
+        let Last { read, given, fences } = last;
         let effects = self.state(tag).effects();
-        let mut after = last.read;
+        // What the thread read since; all but the last one only if that can be left out.
+        let mut reads: SmallVec<[Given; 4]> = SmallVec::from_iter([given]);
+        let Some(mut after) = self.node(read).parent else { return Ok(false) };
+        let others = self.may_drop(read, after, false);
         while let Some(at) = self.node(after).parent {
-            if self.state(at).effects() != effects {
+            if self.state(after).effects() != effects || self.state(at).effects() != effects {
                 return Ok(false);
             }
-            if after != last.read {
-                let label = self.node(after).label;
-                let same_place = label.is_read() && self.node(at).loc == last.loc;
-                if same_place && self.leads_there(at, after, tag, last)? {
-                    return Ok(true);
-                }
-                let passes = only_reads(&label) || matches!(label, Label::Fence { .. });
-                if !passes || !self.may_drop(after, at, false) {
-                    return Ok(false);
+            let label = self.node(after).label;
+            if label.is_read() {
+                let loc = self.node(at).loc;
+                for given in reads.iter().filter(|given| given.loc == loc) {
+                    if self.leads_there(at, after, tag, given, &fences)? {
+                        return Ok(true);
+                    }
                 }
             }
+            let passes = only_reads(&label) || matches!(label, Label::Fence { .. });
+            if !passes || !self.may_drop(after, at, false) {
+                return Ok(false);
+            }
+            reads.extend(self.given(after).filter(|_| others));
             after = at;
         }
         Ok(false)
     }
 
-    /// Whether the thread comes from `before` to a state like that of `tag` if it is told now what it was told
-    /// `last`, and not what led it to `after`.
-    fn leads_there(&mut self, before: Tag, after: Tag, tag: Tag, last: &Last) -> Result<bool, Error> {
-        let mut short = self.child(before, last.value)?;
+    /// Whether the thread comes from `before` to a state like that of `tag` if it is told now what it was `given`
+    /// later, and not what led it to `after`.
+    fn leads_there(
+        &mut self,
+        before: Tag,
+        after: Tag,
+        tag: Tag,
+        given: &Given,
+        fences: &[Label],
+    ) -> Result<bool, Error> {
+        let mut short = self.child(before, given.value)?;
         let label = self.node(short).label;
         let Label::Read { mode, .. } = label else { return Ok(false) };
         // If p read v too, the thread has come back to where it was: it may wait there for ever.
-        if short == after || !only_reads(&label) || mode > last.mode {
+        if short == after || !only_reads(&label) || mode > given.mode {
             return Ok(false);
         }
-        for fence in &last.fences {
+        for fence in fences {
             match &self.node(short).next {
                 Next::Emit(label) if label == fence => short = self.child(short, 0)?,
                 _ => return Ok(false),

@@ -114,6 +114,12 @@ pub(crate) trait Policy<'p>: Sized {
         Ev::NONE
     }
 
+    /// No read older than this can be revisited by a write, nor one that is not older than `before`.
+    #[inline]
+    fn revisits_from(&self, _write: Ev, _before: Ev) -> Ev {
+        Ev::INIT
+    }
+
     /// Whether a new read, which took a source, leads to nothing that has to be shown.
     #[inline]
     fn is_hopeless(&mut self, _read: Ev) -> Result<bool, Error> {
@@ -311,7 +317,11 @@ pub(crate) trait Policy<'p>: Sized {
         // The oldest event that would lose its source, or what else it cannot be without.
         let mut oldest = Ev::NONE;
         let limit = self.revisits_before(write);
+        let from = self.revisits_from(write, limit);
         for a in self.trail().graph().all().rev().skip(1) {
+            if a < from {
+                break;
+            }
             if self.is_needed(a, write) {
                 continue;
             }

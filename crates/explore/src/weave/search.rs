@@ -14,7 +14,7 @@ use porf_cat::Diagnostic;
 use porf_consistency::{Architecture, Checker, Choice};
 use porf_event::{EventId, FenceMode, Label, RmwKind, ThreadId};
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Loc, Partial};
-use porf_interp::{FaultKind, Interpreter};
+use porf_interp::Interpreter;
 use porf_ir::layout;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -451,9 +451,10 @@ impl<'p, C: Checker> Weaver<'p, C> {
         // Of an access and what frees its memory, the access is what is wrong.
         let is_free = |ev: &Ev| matches!(graph.event(*ev).label, Label::Free { .. });
         for event in graph.all().filter(|ev| !is_free(ev)).chain(graph.all().filter(is_free)) {
-            let tag = Tag(self.trail.now.links(event).before);
+            let state_before = |event: Ev| Tag(self.trail.now.links(event).before);
+            let tag = state_before(event);
             for error in memory::check(graph, event, &before) {
-                if error.kind == FaultKind::Uninitialised && self.trail.history.only_moves(tag) {
+                if memory::is_excused(graph, &self.trail.history, &error, event, state_before) {
                     continue;
                 }
                 let fault = self.trail.history.fault(tag, error.kind, error.message);

@@ -14,7 +14,7 @@ use super::system;
 use super::table::{Call, KEEPS, Lowered, Row, USES, row, zero};
 use crate::translate::Translator;
 use porf_event::{BlockReason, ReadMode, RmwKind, WriteMode};
-use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, RmwOp};
+use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, Reg, RmwOp};
 
 /// Each thread has one bit of either half.
 const HALF: u64 = 32;
@@ -132,19 +132,20 @@ pub fn wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
             let ends = choose(&mut a);
             a.when(ends, |a| {
                 a.call(lock, &[mutex]);
-                let before = update(a, RmwOp::AndNot, condition, both);
+                let before = leave(a, condition, both);
                 let signalled = a.bin(BinOp::And, before, woken);
                 a.when(signalled, |a| a.give(0));
                 a.give(timeout);
             });
         }
-        let now = a.load(condition, 8, ReadMode::Acquire);
-        let signalled = a.bin(BinOp::And, now, woken);
+        let now = a.reg();
+        a.b.push_move(Instr::Load { dst: now, address: condition, size: 8, mode: ReadMode::Acquire });
+        let signalled = a.bin(BinOp::And, now.into(), woken);
         // A wait that may end by itself is no deadlock.
         let reason = if timeout == 0 { BlockReason::Spin } else { BlockReason::Assume };
         a.unless(signalled, |a| a.block(reason));
         a.call(lock, &[mutex]);
-        update(&mut a, RmwOp::AndNot, condition, both);
+        leave(&mut a, condition, both);
         a.give(0);
         a.finish()
     })
@@ -216,7 +217,18 @@ fn choose(a: &mut Asm) -> Operand {
 /// Changes both sets; what they were.
 fn update(a: &mut Asm, op: RmwOp, address: Operand, operand: Operand) -> Operand {
     let dst = a.reg();
-    let (read, write) = (ReadMode::Relaxed, WriteMode::Relaxed);
-    a.b.push(Instr::Rmw { dst, op, address, operand, size: 8, read, write, kind: RmwKind::Amo });
+    a.b.push(changed(dst, op, address, operand));
     dst.into()
+}
+
+/// Takes bits of a thread away that was woken. Whoever woke it may have destroyed and freed the variable since.
+fn leave(a: &mut Asm, address: Operand, bits: Operand) -> Operand {
+    let dst = a.reg();
+    a.b.push_move(changed(dst, RmwOp::AndNot, address, bits));
+    dst.into()
+}
+
+fn changed(dst: Reg, op: RmwOp, address: Operand, operand: Operand) -> Instr {
+    let (read, write) = (ReadMode::Relaxed, WriteMode::Relaxed);
+    Instr::Rmw { dst, op, address, operand, size: 8, read, write, kind: RmwKind::Amo }
 }

@@ -14,7 +14,7 @@ pub const FUNCTIONS: &[Row] = &[
     row(&["thrd_create"], STARTS, |c| c.same(create)),
     row(&["pthread_join"], USES, |c| c.same(|tr| join(tr, 8))),
     row(&["thrd_join"], USES, |c| c.same(|tr| join(tr, 4))),
-    row(&["pthread_self", "thrd_current", "__VERIFIER_thread_self"], USES, |c| {
+    row(&["pthread_self", "thrd_current", "__VERIFIER_thread_self", "__VERIFIER_tid"], USES, |c| {
         let dst = c.body.b.register("self");
         c.push(Instr::ThreadSelf { dst });
         Ok(vec![dst.into()])
@@ -25,6 +25,11 @@ pub const FUNCTIONS: &[Row] = &[
         Ok(vec![dst.into()])
     }),
     row(&["pthread_exit", "thrd_exit"], KEEPS, |c| {
+        let cleanup = c.body.tr.module.function(super::CLEANUP);
+        if let Some(cleanup) = cleanup.filter(|cleanup| !cleanup.is_declaration()) {
+            let function = c.body.tr.function_id(cleanup)?;
+            c.push(Instr::Call { function, args: [].into(), dst: None });
+        }
         c.push(Instr::ExitThread { value: c.arg(0) });
         nothing(c)
     }),

@@ -28,7 +28,7 @@ pub const FUNCTIONS: &[Row] = &[
         b.bind(on);
         nothing(c)
     }),
-    row(&["__VERIFIER_loop_begin", "__VERIFIER_opt_begin"], KEEPS, nothing),
+    row(&["__VERIFIER_loop_begin", "__VERIFIER_loop_bound", "__VERIFIER_opt_begin"], KEEPS, nothing),
     row(&["__VERIFIER_error", "reach_error"], KEEPS, |c| {
         c.body.fail(FaultKind::Assertion, &format!("{}() is reached", c.name));
         nothing(c)

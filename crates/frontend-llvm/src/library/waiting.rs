@@ -96,8 +96,9 @@ fn barrier_cells(a: &mut Asm) -> (Operand, Operand) {
 /// Waits until the round is over in which `before` threads had come.
 fn wait_for_round(a: &mut Asm, count: Operand, arrived: Operand, before: Operand) {
     let round = a.bin(BinOp::UDiv, before, count);
-    let seen = a.load(arrived, 4, ReadMode::Acquire);
-    let seen = a.bin(BinOp::UDiv, seen, count);
+    let seen = a.reg();
+    a.b.push_move(Instr::Load { dst: seen, address: arrived, size: 4, mode: ReadMode::Acquire });
+    let seen = a.bin(BinOp::UDiv, seen.into(), count);
     let same = a.cmp(CmpOp::Eq, seen, round);
     a.when(same, |a| a.block(BlockReason::Spin));
     a.give(0);

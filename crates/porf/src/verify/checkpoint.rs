@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-const SCHEMA: u32 = 8;
+const SCHEMA: u32 = 9;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {

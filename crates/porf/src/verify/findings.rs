@@ -54,8 +54,10 @@ pub(crate) struct Seen {
     pub executions: u64,
     /// Complete and blocked ones that are none, because something comes between the accesses of a section.
     pub dropped: (u64, u64),
-    /// Whether some execution ended the process while other threads waited.
+    /// Whether some execution ended the process before all threads had ended.
     pub ended: bool,
+    /// Whether threads would have waited for ever in such an execution.
+    pub left: bool,
     /// The loops that reached the bound.
     pub loops: Places,
     /// The assumptions that did not hold.
@@ -84,6 +86,7 @@ pub(crate) struct Noted {
     pub executions: u64,
     pub dropped: (u64, u64),
     pub ended: bool,
+    pub left: bool,
     pub loops: Places,
     pub assumptions: Places,
     /// Whether some execution is the one that a litmus test asks for.
@@ -99,6 +102,7 @@ impl Noted {
             executions: seen.executions,
             dropped: seen.dropped,
             ended: seen.ended,
+            left: seen.left,
             loops: seen.loops.clone(),
             assumptions: seen.assumptions.clone(),
             answered: seen.answered,
@@ -114,6 +118,7 @@ impl Seen {
         self.dropped.0 += noted.dropped.0;
         self.dropped.1 += noted.dropped.1;
         self.ended |= noted.ended;
+        self.left |= noted.left;
         self.loops.merge(&noted.loops);
         self.assumptions.merge(&noted.assumptions);
         self.answered |= noted.answered;
@@ -278,6 +283,7 @@ impl<'a> Findings<'a> {
                         _ => {}
                     }
                 }
+                self.seen.left |= execution.leaves_threads();
                 if let Some(stuck) = execution.stuck() {
                     self.stuck(execution, &stuck)?;
                 }

@@ -114,6 +114,10 @@ impl Request<'_> {
     }
 }
 
+/// What is said of threads that hang, but that nobody waits for.
+const LEFT: &str = "the process ends while other threads still wait, which would never go on: that is no violation, \
+                    because nobody joins them";
+
 /// Explores every execution of a program under a model, and says whether one of them goes wrong.
 pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let program = compiled(input, request.model)?;
@@ -180,6 +184,9 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
             (unroll, inputs) => Coverage::Bounded { unroll, loops: seen.loops.list(), inputs },
         }),
     };
+    if seen.left && matches!(verdict, Verdict::Safe(_)) && input.question.is_none() {
+        warnings.push(LEFT.to_string());
+    }
     Ok(Answer {
         origin: input.origin.clone(),
         cuts: seen.cuts,

@@ -27,6 +27,7 @@ pub fn json(answer: &Answer) -> Value {
         "verdict": answer.verdict.word(),
         "executions": answer.executions,
         "blocked": answer.blocked,
+        "warnings": answer.warnings,
         "events": answer.events,
         "reduced": reduced(answer),
         "seconds": { "frontend": answer.seconds.frontend, "explore": answer.seconds.explore, "cpu": answer.seconds.cpu },

@@ -5,26 +5,41 @@ use super::trace;
 use porf_report::sample::{Finding, Frame, Summary};
 use porf_sample::protocol::{self, FindingKind, HASH_SLOTS, Isolation, Shared, Stack};
 use porf_sample::race::Kind;
+use porf_sample::suppress::Suppressions;
 use porf_verdict::{Coverage, Limit, Verdict, ViolationKind};
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+/// What the user asked for.
+pub struct Asked<'a> {
+    pub seed: u64,
+    pub executions: u64,
+    pub suppressions: &'a Suppressions,
+}
+
 pub fn summary(
     shared: &Shared,
-    seed: u64,
-    asked: u64,
+    wishes: &Asked,
     elapsed: Duration,
     interrupted: bool,
     status: ExitStatus,
 ) -> Summary {
     let progress = &shared.progress;
+    let Asked { seed, executions: asked, suppressions } = *wishes;
     let distinct = progress.distinct.load(Ordering::Relaxed);
     let text = String::from_utf8_lossy(&shared.maps[..shared.maps_length as usize]);
     let mut symbols = Symbols::new(&text);
     let count = progress.finding_count.load(Ordering::Acquire) as usize;
+    let told = shared.findings[..count].iter().filter(|finding| is_told(finding, &mut symbols, suppressions));
+    let told: Vec<&protocol::Finding> = told.collect();
+    let mut violating = progress.violating.load(Ordering::Relaxed);
+    if told.len() < count {
+        // In how many of them a finding was that is told is not known; the most frequent one was in so many.
+        violating = told.iter().map(|finding| finding.count).max().unwrap_or(0);
+    }
     let mut findings: Vec<Finding> =
-        shared.findings[..count].iter().map(|finding| describe(shared, finding, &mut symbols)).collect();
+        told.into_iter().map(|finding| describe(shared, finding, &mut symbols)).collect();
     // The same lines by different instructions are one finding to people.
     merge(&mut findings);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.count));
@@ -49,7 +64,7 @@ pub fn summary(
         verdict,
         executions,
         asked,
-        violating: progress.violating.load(Ordering::Relaxed),
+        violating,
         distinct,
         once: progress.once.load(Ordering::Relaxed),
         events: progress.events.load(Ordering::Relaxed),
@@ -78,6 +93,27 @@ fn peak_memory() -> u64 {
         libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
         usage.ru_maxrss as u64 * 1024
     }
+}
+
+/// Whether the user wants to know of a finding.
+fn is_told(finding: &protocol::Finding, symbols: &mut Symbols, suppressions: &Suppressions) -> bool {
+    let Some(kind) = FindingKind::from_number(finding.kind) else { return true };
+    if suppressions.is_empty() {
+        return true;
+    }
+    let mut names: Vec<(String, bool)> =
+        symbols.variable(finding.address).map(|(name, _)| (name, false)).into_iter().collect();
+    for stack in &finding.stacks[..finding.stack_count as usize] {
+        for (depth, &address) in stack.frames[..stack.length as usize].iter().enumerate() {
+            names.extend(symbols.file(address).map(|file| (file.to_string(), depth == 0)));
+            for (inlined, frame) in symbols.frames(address).into_iter().enumerate() {
+                let is_top = depth == 0 && inlined == 0;
+                names.extend(frame.file.map(|file| (file, is_top)));
+                names.push((frame.function, is_top));
+            }
+        }
+    }
+    suppressions.allow(kind, names.iter().map(|(name, is_top)| (name.as_str(), *is_top)))
 }
 
 fn describe(shared: &Shared, finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {
@@ -127,6 +163,11 @@ pub fn frames(addresses: &[u64], symbols: &mut Symbols) -> Vec<Frame> {
 fn stack_title(finding: &protocol::Finding, index: usize, stack: &Stack) -> String {
     if stack.access == protocol::NO_ACCESS {
         return format!("{}", stack.thread);
+    }
+    if let Some(fd) = protocol::descriptor_at(finding.address) {
+        let earlier = if index == 0 { "" } else { "earlier " };
+        let what = if Kind::from_number(stack.access) == Kind::Read { "use" } else { "opening or closing" };
+        return format!("{earlier}{what} of descriptor {fd} by {}", stack.thread);
     }
     let access = match Kind::from_number(stack.access) {
         Kind::Read => "read",
