@@ -99,8 +99,10 @@ impl Symbols {
             .or_insert_with(|| addr2line::Loader::new(&object.path).ok());
         let relative = if is_absolute(&object.path) { address } else { address - object.base };
         let symbol = loader.as_ref()?.find_symbol_info(relative)?;
+        // A short name of C would be a type of C++.
+        let name = porf::names::demangled(symbol.name());
         let offset = relative - symbol.address();
-        (offset < BSS).then(|| (porf::names::demangled(symbol.name()), offset))
+        (offset < BSS).then_some((name, offset))
     }
 }
 

@@ -27,7 +27,10 @@ pub fn around(shared: &Shared, finding: &Finding, symbols: &mut Symbols) -> Vec<
     let tells = |number: &u64| {
         let event = event(*number);
         let plain = matches!(Did::from_number(event.did), Did::Read | Did::Write);
-        !plain || users[&event.address].len() > 1 || symbols.variable(event.address).is_some()
+        !plain
+            || overlaps(finding, event)
+            || users[&event.address].len() > 1
+            || symbols.variable(event.address).is_some()
     };
     let numbers: Vec<u64> = (first..last).filter(tells).collect();
     let found = numbers.partition_point(|number| *number < finding.traced);
@@ -62,14 +65,18 @@ fn concerned(finding: &Finding, events: &[&Traced], found: usize) -> Vec<usize> 
     let kind = FindingKind::from_number(finding.kind);
     let last = |is: &dyn Fn(&Traced) -> bool| events[..found].iter().rposition(|event| is(event));
     if let ([_, earlier], Some(FindingKind::Race | FindingKind::UseAfterFree)) = (stacks, kind) {
-        let (start, end) = (finding.address, finding.address + u64::from(finding.size));
-        let overlaps = |event: &Traced| event.address < end && start < event.address + u64::from(event.size);
         let is_earlier = |event: &Traced| {
-            event.thread == earlier.thread && event.clock == earlier.clock && overlaps(event)
+            event.thread == earlier.thread && event.clock == earlier.clock && overlaps(finding, event)
         };
         return found.checked_sub(1).into_iter().chain(last(&is_earlier)).collect();
     }
     stacks.iter().filter_map(|stack| last(&|event| event.thread == stack.thread)).collect()
+}
+
+/// Whether an event accesses what the finding is about.
+fn overlaps(finding: &Finding, event: &Traced) -> bool {
+    let ends = (finding.address + u64::from(finding.size), event.address + u64::from(event.size));
+    event.address < ends.0 && finding.address < ends.1
 }
 
 /// In a few words, as for other engines: `x := 1 rel`, `x → 1 acq`, `lock m`.
