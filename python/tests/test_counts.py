@@ -9,9 +9,9 @@ from conftest import FULL, PROGRAMS, ROOT, Machines, Report, alone, counts
 
 TREE = ("--no-reduce", "all")
 # A build for tests checks every graph: it visits some thousand executions per second.
-SMALL = {"ainc": 7, "readers": 10, "fib": 2, "lamport": 2}
-LARGE = {"ainc": 10, "readers": 26, "fib": 6, "lamport": 4}
-QUEUE = ("-DPRODUCERS=2", "-DCONSUMERS=2") if FULL else ()
+SMALL = {"ainc": 7, "readers": 10, "fib": 2, "lamport": 3}
+LARGE = {"ainc": 10, "readers": 26, "fib": 6, "lamport": 3}
+QUEUE = ("-DPRODUCERS=3", "-DCONSUMERS=3") if FULL else ("-DPRODUCERS=3", "-DCONSUMERS=2")
 SIZES = LARGE if FULL else SMALL
 
 
@@ -25,7 +25,7 @@ FAMILIES = {
     "readers": (*TREE, *program("readers.c", f"-DN={SIZES['readers']}")),
     "fib": program("fib_bench.c", f"-DK={SIZES['fib']}"),
     "lamport": program("lamport.c", f"-DN={SIZES['lamport']}"),
-    "mpmc": program("mpmc.c", *QUEUE),
+    "mpmc": (*TREE, *program("mpmc.c", *QUEUE)),
 }
 CASES = {
     **{

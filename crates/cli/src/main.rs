@@ -57,6 +57,9 @@ enum Verb {
 
 fn main() -> ExitCode {
     end_quietly_on_closed_pipe();
+    if let Some(code) = verb::cc::collect::called() {
+        return code;
+    }
     if let Some((language, arguments)) = verb::cc::called() {
         // A build system that asks the compiler for its help still gets it, below ours.
         if arguments == ["--help"] {

@@ -61,6 +61,24 @@ const PROGRAMS: &[(&str, &str, &str, &str)] = &[
          a.wait(0, std::memory_order_acquire); RESULT = d; t.join();",
     ),
     (
+        "latch",
+        "latch thread",
+        "int d[3];",
+        "std::latch l(3);
+         auto f = [&](int i) { d[i] = 1; l.arrive_and_wait(); assert(d[0] + d[1] + d[2] == 3); };
+         std::thread t(f, 0), u(f, 1); d[2] = 1; l.count_down(); l.wait();
+         RESULT = d[0] + d[1] + 5; t.join(); u.join();",
+    ),
+    (
+        "semaphores",
+        "chrono semaphore thread",
+        "int d;",
+        "std::counting_semaphore<4> s{0}; std::binary_semaphore m{1};
+         auto f = [&] { m.acquire(); d++; m.release(); s.release(); };
+         std::thread t(f), u(f); s.acquire(); s.acquire(); assert(!s.try_acquire());
+         assert(!s.try_acquire_for(std::chrono::milliseconds(1))); RESULT = d + 5; t.join(); u.join();",
+    ),
+    (
         "semaphore",
         "semaphore thread",
         "std::binary_semaphore s{0}; int d;",

@@ -256,3 +256,112 @@ fn a_certificate_is_written_checked_and_obeys_the_model() {
     assert_eq!(code, Some(2), "{shown}");
     assert!(shown.contains("rejected"), "{shown}");
 }
+
+#[test]
+fn fences_are_advised() {
+    let ask = |file: &str, more: &[&str]| {
+        let output = porf()
+            .arg(corpus(file))
+            .args(["--fences", "--max-work", "300000"])
+            .args(more)
+            .output()
+            .expect("porf runs");
+        (output.status.code(), text(&output))
+    };
+    let (code, shown) = ask("naive-mutex-nofence.cub", &["--model", "tso"]);
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(shown.contains("The smallest sets to add:") && shown.contains("fence in `enter`"), "{shown}");
+    let (code, shown) = ask("message-passing.cub", &["--model", "tso"]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("superfluous  fence in `publish`"), "{shown}");
+    let (_, shown) = ask("message-passing.cub", &["--model", "pso"]);
+    assert!(shown.contains("needed       fence in `publish`"), "{shown}");
+    let (code, shown) = ask("naive-mutex-nofence.cub", &["--model", "sc"]);
+    assert_eq!(code, Some(2), "{shown}");
+    let (_, shown) = ask("naive-mutex-nofence.cub", &["--model", "tso", "--format", "json"]);
+    let object: serde_json::Value = serde_json::from_str(&shown).expect("an object");
+    assert_eq!(object["verdict"], "violated");
+    assert_eq!(object["fences"]["added"][0][0]["kind"], "fence");
+    assert_eq!(object["fences"]["added"][0][0]["transition"], "enter");
+}
+
+fn program(file: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/programs").join(file)
+}
+
+/// The answer about a program of the corpus: exit code and text.
+fn from(file: &str, model: &str, threads: &str, flags: &[&str]) -> (Option<i32>, String) {
+    let output = porf()
+        .arg("--from")
+        .arg(program(file))
+        .args(["--model", model, "--threads", threads, "--"])
+        .args(flags)
+        .output()
+        .expect("porf runs");
+    (output.status.code(), text(&output))
+}
+
+/// Locks and others from the C text, for any number of threads where main creates several, under sc and tso.
+#[test]
+fn programs_are_proved_for_any_number_of_threads() {
+    for (file, threads) in [
+        ("ttaslock.c", "*"),
+        ("ticketlock.c", "*"),
+        ("seqlock.c", "*"),
+        ("peterson.c", "main"),
+        ("barrier.c", "main"),
+    ] {
+        for model in ["sc", "tso"] {
+            let (code, shown) = from(file, model, threads, &[]);
+            assert_eq!(code, Some(0), "{file} under {model}: {shown}");
+            let what = if threads == "main" { "up to 2 processes" } else { "any number of processes" };
+            assert!(shown.contains(what), "{file} under {model}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn broken_programs_get_a_run_with_lines_of_c() {
+    for (file, model, threads, flag, place) in [
+        ("peterson.c", "tso", "main", "-DBUG_NO_FENCE", "peterson.c:19"),
+        ("seqlock.c", "sc", "*", "-DBUG_NO_RETRY", "seqlock.c:"),
+    ] {
+        let (code, shown) = from(file, model, threads, &[flag]);
+        assert_eq!(code, Some(1), "{file}: {shown}");
+        assert!(shown.contains(place), "{file}: {shown}");
+    }
+    // The fence is for x86's store buffers: without them nothing is wrong.
+    assert_eq!(from("peterson.c", "sc", "main", &["-DBUG_NO_FENCE"]).0, Some(0));
+}
+
+#[test]
+fn what_is_outside_of_the_fragment_is_refused_with_its_line() {
+    let (code, shown) = from("peterson.c", "tso", "*", &[]);
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("peterson.c:1") && shown.contains("argument of the thread"), "{shown}");
+    let (code, shown) = from("treiber.c", "tso", "*", &[]);
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("treiber.c:"), "{shown}");
+    let (code, shown) = from("ttaslock.c", "pso", "*", &[]);
+    assert_eq!(code, Some(2), "{shown}");
+}
+
+/// The system of a program is a file like any other: proved again, and its certificate is confirmed.
+#[test]
+fn the_system_of_a_program_is_written_and_certified() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let (system, certificate) = (folder.join("ttas.cub"), folder.join("ttas.cert"));
+    let output = porf().arg("--from").arg(program("ttaslock.c")).arg("--system").arg(&system).output();
+    assert_eq!(output.expect("porf runs").status.code(), Some(0));
+    let prove = |option: &str| {
+        let output = porf().arg(&system).args(["--model", "tso", option]).arg(&certificate).output();
+        output.expect("porf runs")
+    };
+    let saved = prove("--certificate");
+    if text(&saved).contains("no certificate is written") {
+        eprintln!("skipped: no solver is installed");
+        return;
+    }
+    assert_eq!(saved.status.code(), Some(0), "{}", text(&saved));
+    assert!(text(&prove("--check")).contains("confirmed"));
+}

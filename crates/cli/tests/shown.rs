@@ -86,6 +86,20 @@ fn fields_and_elements_are_written_as_in_the_source() {
     assert!(text.contains("data race on slots[2].seq"), "{text}");
 }
 
+/// Pointers that calls return, and members of unions.
+#[test]
+fn what_has_no_name_of_its_own_is_written_as_in_the_source() {
+    let source = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\
+        struct queue { atomic_int head, tail; union { atomic_int word; atomic_uint other; } u; };\n\
+        static struct queue *all;\nstatic struct queue *get(void) { return all; }\n\
+        void *run(void *p) {\n  atomic_store(&get()->tail, 1);\n  struct queue *q = p;\n  \
+          atomic_store(&q->u.word, 1);\n  return 0;\n}\n\
+        int main(void) {\n  all = calloc(1, sizeof *all);\n  pthread_t t;\n  \
+          pthread_create(&t, 0, run, all);\n  assert(!atomic_load(&all->u.word));\n}\n";
+    let text = verify("calls.c", source, &["--no-hints"]);
+    assert!(text.contains("get()->tail := 1 sc") && text.contains("q->u.word := 1 sc"), "{text}");
+}
+
 #[test]
 fn a_narrow_terminal_folds_columns() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/message.c");

@@ -176,3 +176,91 @@ fn a_compiler_that_calls_porf_is_not_called_by_it() {
     run(command.env("PATH", path).args(["-c", "-o"]).arg(place.join("empty.o")).arg(&source));
     assert!(place.join("empty.o").is_file());
 }
+
+/// A program of several files, in a directory of its own, with another program beside it.
+fn program_of_files(name: &str) -> PathBuf {
+    let to = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("wrappers").join(name);
+    let _ = std::fs::remove_dir_all(&to);
+    std::fs::create_dir_all(to.join("include")).expect("the directory is writable");
+    let write = |name: &str, text: &str| std::fs::write(to.join(name), text).expect("a file");
+    write("include/count.h", "int next(int);\n");
+    write("count.c", "#include <count.h>\nint next(int x) { return x + STEP; }\n");
+    write("main.c", "#include <assert.h>\n#include <count.h>\nint main(void) { assert(next(1) == 2); }\n");
+    write("other.c", "#include <assert.h>\n#include <count.h>\nint main(void) { assert(next(1) == 3); }\n");
+    write(
+        "Makefile",
+        "CC = gcc\nCFLAGS = -Iinclude -DSTEP=1 -Wall -O2\nall: main other\n\
+         main: main.o count.o\nother: other.o count.o\nclean:\n\trm -f *.o main other\n",
+    );
+    to
+}
+
+fn verify_in(directory: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let output =
+        Command::new(PORF).arg("verify").args(arguments).current_dir(directory).output().expect("porf runs");
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    (output.status.code(), text.concat())
+}
+
+#[test]
+fn what_make_compiles_is_verified() {
+    if !has("make") || !has("gcc") {
+        return;
+    }
+    let directory = program_of_files("build");
+    let (code, text) = verify_in(&directory, &["--build", "make", "main.c"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(directory.join("main").is_file(), "the build itself is made");
+    // Nothing is left to compile; what was seen before is known.
+    let (code, text) = verify_in(&directory, &["--build", "make", "other.c"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("next(1) == 3"), "{text}");
+    let (code, text) = verify_in(&directory, &["--build", "make"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("main is defined by several files"), "{text}");
+    let (code, text) = verify_in(&directory, &["--build", "make no-such-target", "main.c"]);
+    assert_eq!(code, Some(2), "{text}");
+}
+
+#[test]
+fn a_list_of_compilations_is_verified() {
+    let directory = program_of_files("database");
+    let list = |step: u32| {
+        let entry = |file: &str| {
+            let command = format!("cc -Iinclude '-DSTEP={step}' -c {file} -o {file}.o");
+            serde_json::json!({ "directory": directory, "file": file, "command": command })
+        };
+        let list = serde_json::json!([entry("main.c"), entry("count.c")]);
+        std::fs::write(directory.join("compile_commands.json"), list.to_string()).expect("a file");
+    };
+    list(1);
+    assert_eq!(verify_in(&directory, &["compile_commands.json"]).0, Some(0));
+    list(2);
+    let (code, text) = verify_in(&directory, &["compile_commands.json"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("main.c:3"), "{text}");
+}
+
+#[test]
+fn names_of_files_and_functions() {
+    let directory = program_of_files("names");
+    let write = |name: &str, text: &str| std::fs::write(directory.join(name), text).expect("a file");
+    let text =
+        "#include <cassert>\nnamespace queue { void test(int = 0) { assert(1 == 2); } }\nint main() {}\n";
+    for name in ["a.C", "a.cc", "a.cxx", "a.c++", "a.cpp"] {
+        write(name, text);
+        assert_eq!(verify_in(&directory, &[name]).0, Some(0), "{name}");
+    }
+    for entry in ["test", "queue::test"] {
+        let (code, text) = verify_in(&directory, &["--entry", entry, "a.cc"]);
+        assert_eq!(code, Some(1), "{text}");
+    }
+    assert_eq!(verify_in(&directory, &["--entry", "stack::test", "a.cc"]).0, Some(2));
+    // Preprocessed: nothing is defined any more, and `class` is no word of C.
+    write("b.i", "# 7 \"b.c\"\nint main(void) { int class = 0; return class; }\n");
+    write("b.ii", "# 7 \"b.cpp\"\nclass A {}; int main() { A a; return 0; }\n");
+    for name in ["b.i", "b.ii"] {
+        let (code, text) = verify_in(&directory, &[name]);
+        assert_eq!(code, Some(0), "{name}: {text}");
+    }
+}

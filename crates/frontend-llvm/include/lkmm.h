@@ -10,6 +10,9 @@ void __porf_fence(int kind);
 unsigned long __porf_update(void *place, unsigned long operand, int size, int op, int order, int gives);
 unsigned long __porf_cmpxchg(void *place, unsigned long expected, unsigned long value, int size, int order);
 unsigned long __porf_add_unless(void *place, unsigned long operand, unsigned long unless, int size);
+int __porf_srcu_lock(void *domain);
+void __porf_srcu_unlock(void *domain, int index);
+void __porf_srcu_sync(void *domain);
 void __porf_spin_lock(void *lock);
 void __porf_spin_unlock(void *lock);
 int __porf_spin_trylock(void *lock);
@@ -48,6 +51,39 @@ enum { __PORF_NOTHING, __PORF_OLD, __PORF_NEW };
 #define rcu_access_pointer(p) READ_ONCE(p)
 #define rcu_assign_pointer(p, v) smp_store_release(&(p), (v))
 #define RCU_INIT_POINTER(p, v) WRITE_ONCE(p, v)
+
+/* Sleepable read-copy-update. */
+struct srcu_struct { int cell; };
+#define DEFINE_SRCU(s) struct srcu_struct s
+#define DEFINE_STATIC_SRCU(s) static struct srcu_struct s
+#define srcu_read_lock(s) __porf_srcu_lock(s)
+#define srcu_read_unlock(s, i) __porf_srcu_unlock((s), (i))
+#define synchronize_srcu(s) __porf_srcu_sync(s)
+#define synchronize_srcu_expedited(s) __porf_srcu_sync(s)
+
+/* Sequence counters. A reader that meets a writer tries again. */
+typedef struct { unsigned sequence; } seqcount_t;
+#define SEQCNT_ZERO(s) { 0 }
+#define seqcount_init(s) ((void)WRITE_ONCE((s)->sequence, 0))
+static inline unsigned read_seqcount_begin(const seqcount_t *s) {
+    unsigned seen;
+    while ((seen = READ_ONCE(s->sequence)) & 1)
+        ;
+    __porf_fence(1);
+    return seen;
+}
+static inline int read_seqcount_retry(const seqcount_t *s, unsigned seen) {
+    __porf_fence(1);
+    return READ_ONCE(s->sequence) != seen;
+}
+static inline void write_seqcount_begin(seqcount_t *s) {
+    WRITE_ONCE(s->sequence, READ_ONCE(s->sequence) + 1);
+    __porf_fence(2);
+}
+static inline void write_seqcount_end(seqcount_t *s) {
+    __porf_fence(2);
+    WRITE_ONCE(s->sequence, READ_ONCE(s->sequence) + 1);
+}
 
 /* Spin locks. */
 typedef struct { int cell; } spinlock_t;

@@ -1,3 +1,6 @@
+// defines: _ZNSt8__detail15_List_node_base* _ZNKSt8__detail20_Prime_rehash_policy* _ZSt18_Rb_tree_increment*
+// defines: _ZSt18_Rb_tree_decrement* _ZSt29_Rb_tree_insert_and_rebalance* _ZSt28_Rb_tree_rebalance_for_erase*
+// defines: _ZSt11_Hash_bytes* _ZSt15_Fnv_hash_bytes*
 // What libstdc++ keeps outside its headers for std::list, std::map and std::set, the unordered containers
 // and std::hash. Written for this purpose: trees are not balanced, so that a verification has fewer steps.
 #include <cstddef>

@@ -1,3 +1,6 @@
+// defines: __once_proxy _ZNSt28__atomic_futex_unsigned_base* _ZNSt13__future_base12_Result_base*
+// defines: _ZSt15__once_callable _ZSt11__once_call _ZNSt13__future_base19_Async_state_commonD*
+// defines: _ZTVNSt13__future_base12_Result_baseE _ZTINSt13__future_base12_Result_baseE
 // What libstdc++ keeps outside its headers for std::call_once, std::future, std::promise and std::async.
 #include <future>
 #include <mutex>
@@ -36,11 +39,5 @@ void __atomic_futex_unsigned_base::_M_futex_notify_all(unsigned *) {}
 
 __future_base::_Result_base::_Result_base() = default;
 __future_base::_Result_base::~_Result_base() = default;
-
-namespace __exception_ptr {
-// An exception is never thrown here, so that there is none to keep.
-void exception_ptr::_M_addref() noexcept {}
-void exception_ptr::_M_release() noexcept {}
-} // namespace __exception_ptr
 
 } // namespace std

@@ -6,7 +6,7 @@
 
 use crate::llvm::Module;
 use crate::tests::{self, Test};
-use crate::{Error, Options, compile, library, promote, runtime, rust, translate};
+use crate::{Error, Options, compile, database, library, promote, runtime, rust, translate};
 use porf_ir::Program;
 use porf_verdict::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -21,18 +21,24 @@ pub struct Code {
 impl Code {
     /// Compiles and links files.
     pub fn read(files: &[PathBuf], options: &Options) -> Result<Code, Error> {
-        let mut inputs = files.iter();
-        let first = inputs.next().ok_or_else(|| Error::NoEntry(options.entry.clone()))?;
+        let first = files.first().ok_or_else(|| Error::NoEntry(options.entry.clone()))?;
         let name = first.display().to_string();
         if options.is_rust || files.iter().any(|file| rust::is_source(file)) {
             rust::use_its_llvm()?;
         }
-        let mut module = Module::parse(&name, &compiled(first, options)?)?;
-        for file in inputs {
-            module.link(&file.display().to_string(), &compiled(file, options)?)?;
-        }
-        for part in runtime::needed(&module) {
-            module.link(part.name, &part.compile(options)?)?;
+        let (lists, named): (Vec<PathBuf>, Vec<PathBuf>) =
+            files.iter().cloned().partition(|file| database::is_database(file));
+        let mut module = if lists.is_empty() {
+            let mut module = Module::parse(&name, &Code::compiled(first, options)?)?;
+            for file in &files[1..] {
+                module.link(&file.display().to_string(), &Code::compiled(file, options)?)?;
+            }
+            module
+        } else {
+            database::link(&lists, &named, options)?
+        };
+        if !module.is_rust() {
+            runtime::link(&mut module, options)?;
         }
         module.verify(&name)?;
         let layout = module.data_layout();
@@ -46,9 +52,41 @@ impl Code {
         Ok(Code { module, name, options: options.clone() })
     }
 
-    /// The function that stands for an entry: the user's own `main` rather than what calls it.
-    pub fn main(&self, entry: &str) -> String {
-        rust::entry(&self.module, entry)
+    /// The function that stands for an entry: the user's own `main` rather than what calls it, and a function of
+    /// C++ by its name in the source, as in `test` or `queue::test`.
+    pub fn main(&self, entry: &str) -> Result<String, Error> {
+        if self.module.function(entry).is_some() {
+            return Ok(rust::entry(&self.module, entry));
+        }
+        let defined = self.module.functions().filter(|function| !function.is_declaration());
+        let found: Vec<&str> =
+            defined.map(|function| function.name()).filter(|name| is_called(name, entry)).collect();
+        match found.as_slice() {
+            [] => Err(Error::NoEntry(entry.to_string())),
+            [one] => Ok(one.to_string()),
+            several => Err(Error::Several { what: entry.to_string(), files: several.join(", ") }),
+        }
+    }
+
+    /// The bitcode of a file. LLVM may end the process where it reads coroutines that another version wrote, and
+    /// they are whole only after passes: the compiler that wrote them runs those.
+    pub(crate) fn compiled(file: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+        const COROUTINE: &[u8] = b"llvm.coro.begin";
+        if rust::is_source(file) {
+            return rust::compile(file, options);
+        }
+        let bytes = compile(file, options)?;
+        if options.is_rust || !bytes.windows(COROUTINE.len()).any(|window| window == COROUTINE) {
+            return Ok(bytes);
+        }
+        if compile::is_source(file) {
+            return compile::with_passes(file, options);
+        }
+        let refusal =
+            Diagnostic::about(file.display().to_string(), "coroutines in bitcode are not supported");
+        Err(Error::Unsupported(
+            refusal.help("run LLVM's coroutine passes before: coro-early, coro-split, coro-cleanup"),
+        ))
     }
 
     /// The tests of a Rust crate that was compiled with `--test`.
@@ -65,7 +103,13 @@ impl Code {
             }
             module.export(entry);
         }
-        let kept: Vec<String> = entries.iter().map(|entry| format!("preserve-gv={entry}")).collect();
+        // What our own parts define for us, and nobody names.
+        let hooks = library::HOOKS.iter().map(|hook| hook.to_string());
+        let hooks: Vec<String> =
+            hooks.filter(|hook| module.function(hook).is_some_and(|hook| !hook.is_declaration())).collect();
+        hooks.iter().for_each(|hook| module.export(hook));
+        let kept: Vec<String> =
+            entries.iter().chain(&hooks).map(|entry| format!("preserve-gv={entry}")).collect();
         module.run_passes(&format!("internalize<{}>,globaldce", kept.join(";")))?;
         // Rust's own rules see to it that variables are used in their scope, and after they are set.
         if !module.is_rust() {
@@ -85,17 +129,12 @@ impl Code {
     }
 }
 
-/// The bitcode of a file. LLVM may end the process where it reads coroutines that another version wrote, and
-/// they are whole only after passes that we do not run: they are refused before. Rust has none.
-fn compiled(file: &Path, options: &Options) -> Result<Vec<u8>, Error> {
-    const COROUTINE: &[u8] = b"llvm.coro.begin";
-    if rust::is_source(file) {
-        return rust::compile(file, options);
-    }
-    let bytes = compile(file, options)?;
-    if !options.is_rust && bytes.windows(COROUTINE.len()).any(|window| window == COROUTINE) {
-        let file = file.display().to_string();
-        return Err(Error::Unsupported(Diagnostic::about(file, "coroutines are not supported")));
-    }
-    Ok(bytes)
+/// Whether a mangled name is that of a function with this name: with its namespaces, or without.
+fn is_called(mangled: &str, name: &str) -> bool {
+    let demangled = match cpp_demangle::Symbol::new(mangled) {
+        Ok(symbol) => symbol.demangle(&cpp_demangle::DemangleOptions::new().no_params()).unwrap_or_default(),
+        Err(_) => return false,
+    };
+    let demangled = demangled.split(['(', '[']).next().unwrap_or_default().trim();
+    demangled == name || demangled.rsplit("::").next() == Some(name)
 }

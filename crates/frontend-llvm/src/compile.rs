@@ -5,11 +5,12 @@ use crate::{Error, Options};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What keeps the program as it is written, with line numbers: see the crate's documentation.
+/// What keeps the program as it is written: see the crate's documentation.
+const NO_PASSES: &[&str] = &["-O1", "-Xclang", "-disable-llvm-passes"];
+/// The passes that a program needs to be whole, and no others.
+const LEAST_PASSES: &[&str] = &["-O0", "-Xclang", "-disable-O0-optnone"];
+/// Line numbers, names, and bitcode.
 const FLAGS: &[&str] = &[
-    "-O1",
-    "-Xclang",
-    "-disable-llvm-passes",
     "-g",
     "-gcolumn-info",
     "-fno-discard-value-names",
@@ -30,14 +31,16 @@ pub fn find_clang() -> Option<String> {
     std::iter::once("clang".to_string()).chain(versions).find(|name| runs(name))
 }
 
-/// A directory with our headers (`genmc.h`, `lkmm.h`, `mutex`, `porf.h`) and the parts of the library, for the compiler
-/// to find.
+/// A directory with our headers and the parts of the library, for the compiler to find.
 pub fn include_directory() -> Result<PathBuf, Error> {
     let headers = [
         ("porf.h", include_str!("../include/porf.h")),
         ("genmc.h", include_str!("../include/genmc.h")),
         ("lkmm.h", include_str!("../include/lkmm.h")),
+        ("latch", include_str!("../include/latch")),
         ("mutex", include_str!("../include/mutex")),
+        ("pthread.h", include_str!("../include/pthread.h")),
+        ("semaphore", include_str!("../include/semaphore")),
     ];
     let parts = crate::runtime::PARTS.iter().map(|part| (part.name, part.text));
     let files: Vec<(&str, &[u8])> =
@@ -47,7 +50,7 @@ pub fn include_directory() -> Result<PathBuf, Error> {
 }
 
 pub(crate) fn is_source(path: &Path) -> bool {
-    is_cpp(path) || extension(path) == "c"
+    is_cpp(path) || matches!(extension(path).as_str(), "c" | "i")
 }
 
 pub(crate) fn is_bitcode(path: &Path) -> bool {
@@ -62,13 +65,36 @@ pub fn compile(path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
         return Ok(bytes);
     }
     let flags = &options.flags;
-    run(options, is_cpp(path), &file, |command| command.args(flags).arg(path))
+    run(options, language(path), &file, |command| command.args(NO_PASSES).args(flags).arg(path))
+}
+
+/// The bitcode of a source file after the passes that every program goes through: those for coroutines.
+pub(crate) fn with_passes(path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+    let (file, flags) = (path.display().to_string(), &options.flags);
+    run(options, language(path), &file, |command| command.args(LEAST_PASSES).args(flags).arg(path))
+}
+
+/// The bitcode of a file of our own, with these flags; it has no line numbers.
+pub(crate) fn part(name: &str, path: &Path, flags: &[&str], options: &Options) -> Result<Vec<u8>, Error> {
+    run(options, language(path), name, |command| {
+        command.args(NO_PASSES).args(["-g0", "-w"]).args(flags).arg(path)
+    })
+}
+
+/// A language as clang calls it.
+fn language(path: &Path) -> &'static str {
+    match (is_cpp(path), matches!(extension(path).as_str(), "i" | "ii")) {
+        (true, false) => "c++",
+        (true, true) => "c++-cpp-output",
+        (false, false) => "c",
+        (false, true) => "cpp-output",
+    }
 }
 
 /// Runs the compiler on what `add` names.
-pub(crate) fn run(
+fn run(
     options: &Options,
-    cpp: bool,
+    language: &str,
     file: &str,
     add: impl FnOnce(&mut Command) -> &mut Command,
 ) -> Result<Vec<u8>, Error> {
@@ -77,8 +103,8 @@ pub(crate) fn run(
         None => find_clang().ok_or(Error::NoClang)?,
     };
     let mut command = Command::new(&clang);
-    command.arg("-x").arg(if cpp { "c++" } else { "c" });
-    if cpp {
+    command.arg("-x").arg(language);
+    if language.starts_with("c++") {
         // libstdc++ then keeps from reading two counters of a shared_ptr as one word.
         command.args(["-D_GLIBCXX_TSAN=1", CPP_STANDARD]);
     }
@@ -97,7 +123,9 @@ pub(crate) fn run(
 
 /// Whether a file is C++, by its name.
 pub fn is_cpp(path: &Path) -> bool {
-    matches!(extension(path).as_str(), "cc" | "cpp" | "cxx" | "c++")
+    // `.C` is C++, and `.c` is not.
+    path.extension().is_some_and(|extension| extension == "C")
+        || matches!(extension(path).as_str(), "cc" | "cpp" | "cxx" | "c++" | "cp" | "ii")
 }
 
 fn extension(path: &Path) -> String {
@@ -105,6 +133,11 @@ fn extension(path: &Path) -> String {
 }
 
 fn runs(name: &str) -> bool {
+    on_path(name).is_some()
+}
+
+/// The file that a command is.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|directory| directory.join(name).is_file())
+    std::env::split_paths(&paths).map(|directory| directory.join(name)).find(|file| file.is_file())
 }

@@ -16,6 +16,7 @@
 pub mod cache;
 mod code;
 mod compile;
+mod database;
 mod library;
 mod llvm;
 mod promote;
@@ -26,7 +27,7 @@ mod tests;
 mod translate;
 
 pub use code::Code;
-pub use compile::{compile, find_clang, include_directory, is_cpp};
+pub use compile::{compile, find_clang, include_directory};
 pub use library::verifier::SECTION as ATOMIC_SECTION;
 pub use llvm::version;
 pub use rust::is_source as is_rust;
@@ -45,6 +46,8 @@ pub struct Options {
     pub clang: Option<String>,
     /// The function that thread 0 runs.
     pub entry: String,
+    /// The arguments of `main` behind the name of the program.
+    pub arguments: Vec<String>,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
     /// An overflow of a signed number is a trap.
@@ -128,6 +131,14 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// Several files of a build define the same.
+    #[error("{what} is defined by several files of the build: {files}\nname the one that is meant")]
+    Several {
+        /// The symbol.
+        what: String,
+        /// The files.
+        files: String,
+    },
     /// The function that the first thread runs is not there.
     #[error("the program has no function {0}")]
     NoEntry(String),
@@ -142,6 +153,7 @@ impl Default for Options {
             flags: Vec::new(),
             clang: None,
             entry: "main".to_string(),
+            arguments: Vec::new(),
             spurious: false,
             overflow: false,
             is_rust: false,
@@ -155,13 +167,20 @@ impl Default for Options {
 
 /// Whether a file is one that [`load`] takes, by its name.
 pub fn is_supported(path: &Path) -> bool {
-    compile::is_source(path) || compile::is_bitcode(path) || rust::is_source(path)
+    let known = [compile::is_source, compile::is_bitcode, rust::is_source, database::is_database];
+    known.iter().any(|is_known| is_known(path))
 }
 
-/// The program made of all the files: `.c .cc .cpp .cxx .bc .ll`, or of one `.rs` and what it names.
+/// Whether a file is C++, or lists files that are.
+pub fn is_cpp(path: &Path) -> bool {
+    compile::is_cpp(path) || database::is_database(path) && database::has_cpp(path)
+}
+
+/// The program made of all the files: C and C++ (also preprocessed), bitcode, or one `.rs` and what it names. A
+/// `compile_commands.json` says how its sources are compiled: see [`database`].
 pub fn load(files: &[PathBuf], options: &Options) -> Result<Program, Error> {
     let mut code = Code::read(files, options)?;
-    let entry = code.main(&options.entry);
+    let entry = code.main(&options.entry)?;
     code.prepare(std::slice::from_ref(&entry))?;
     code.program(&entry)
 }

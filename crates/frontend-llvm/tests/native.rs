@@ -18,12 +18,12 @@ fn written_programs() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/native");
     let mut checked = 0;
     for entry in std::fs::read_dir(directory).unwrap().flatten() {
-        if entry.path().extension().is_some_and(|extension| extension == "c") {
+        if entry.path().extension().is_some_and(|extension| extension == "c" || extension == "cpp") {
             check(&entry.path());
             checked += 1;
         }
     }
-    assert!(checked >= 6, "the programs are there");
+    assert!(checked >= 10, "the programs are there");
 }
 
 #[test]
@@ -47,18 +47,24 @@ fn check(path: &Path) {
         path.file_stem().unwrap().to_string_lossy()
     ));
     // The same front-end view of the program, then nothing that could change what it prints.
+    let mut flags = vec!["-w".to_string(), "-ffp-contract=off".to_string()];
+    if cfg!(target_arch = "x86_64") {
+        flags.push("-mcx16".to_string());
+    }
+    flags.extend(path.extension().is_some_and(|one| one == "cpp").then(|| "-std=c++20".to_string()));
     let built = Command::new(&clang)
-        .args(["-w", "-O0", "-ffp-contract=off", "-o"])
+        .args(&flags)
+        .args(["-O0", "-o"])
         .arg(&binary)
         .arg(path)
-        .args(["-lm", "-lpthread"])
+        .args(["-lstdc++", "-lm", "-latomic", "-lpthread"])
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let native = Command::new(&binary).output().unwrap();
     std::fs::remove_file(&binary).unwrap();
 
-    let options = Options { flags: vec!["-w".into(), "-ffp-contract=off".into()], ..Options::default() };
+    let options = Options { flags, ..Options::default() };
     let program = load(&[path.to_path_buf()], &options).unwrap_or_else(|error| panic!("{error}"));
     let ours = run_alone(&program);
     assert_eq!(ours.end, End::Finished, "{}", path.display());

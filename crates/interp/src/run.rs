@@ -203,8 +203,8 @@ impl<'p> Interpreter<'p> {
                     state.frames.clear();
                 }
                 Instr::Pad { .. } => state.frame_mut().pc += 1,
-                Instr::Unwind { exception, text } => {
-                    if let Some(step) = self.unwind(state, *exception, *text) {
+                Instr::Unwind { exception, text, uncaught } => {
+                    if let Some(step) = self.unwind(state, *exception, *text, uncaught.as_deref()) {
                         return step;
                     }
                 }

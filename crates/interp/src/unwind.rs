@@ -28,10 +28,19 @@ struct Pad {
 
 impl Interpreter<'_> {
     /// The next step of unwinding; `None` where the thread has come to a pad.
-    pub(crate) fn unwind(&self, state: &mut ThreadState, exception: Operand, text: Operand) -> Option<Step> {
+    pub(crate) fn unwind(
+        &self,
+        state: &mut ThreadState,
+        exception: Operand,
+        text: Operand,
+        uncaught: Option<&str>,
+    ) -> Option<Step> {
         let (exception, text) = (value(state, exception), value(state, text));
         let Some(catcher) = self.frame_with_pad(state, |pad| pad.catches) else {
-            return Some(self.fault(state, FaultKind::Panic, &self.text(state, text)));
+            return Some(match uncaught {
+                Some(message) => self.fault(state, FaultKind::Abort, message),
+                None => self.fault(state, FaultKind::Panic, &self.text(state, text)),
+            });
         };
         if let Some((_, address)) = self.left_local(state) {
             return Some(Step::Emit(Label::Free { location: Location(address) }));

@@ -221,8 +221,9 @@ pub enum Instr {
     FailWith { kind: FaultKind, text: Operand },
     /// Ends calls up to the innermost one that an [`Instr::Pad`] follows, with their variables that other
     /// threads can see, and goes to the pad. Where no pad that catches follows any call, the program is
-    /// wrong. `text` is what to say then, as in `FailWith`; 0 where unwinding only goes on.
-    Unwind { exception: Operand, text: Operand },
+    /// wrong. `text` is what to say then, as in `FailWith`; 0 where unwinding only goes on. Of what is no panic
+    /// of Rust's, `uncaught` says what is wrong instead.
+    Unwind { exception: Operand, text: Operand, uncaught: Option<Box<str>> },
     /// Does nothing. Where the call before it is unwound, the thread goes on at `to`, with the exception in a
     /// register and 0 in the one behind it. `catches` tells a handler from a cleanup, which unwinds further.
     Pad { to: Target, exception: Reg, catches: bool },

@@ -207,7 +207,7 @@ impl Instr {
             Instr::Wide { operands, .. } => operands.iter().copied().for_each(visit),
             Instr::Switch { value, .. } | Instr::ExitThread { value } => visit(*value),
             Instr::FailWith { text, .. } => visit(*text),
-            Instr::Unwind { exception, text } => [*exception, *text].into_iter().for_each(visit),
+            Instr::Unwind { exception, text, .. } => [*exception, *text].into_iter().for_each(visit),
             Instr::CallPointer { pointer, args, .. } => {
                 visit(*pointer);
                 args.iter().copied().for_each(visit);

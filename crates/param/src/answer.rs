@@ -95,11 +95,12 @@ pub struct ProofAnswer {
     pub spurious: Option<Vec<(usize, Vec<u8>)>>,
 }
 
-/// Steps of work in one turn of a search. Where the exact search is not done soon, guesses are what most often ends.
-const EXACT_SHARE: u64 = 250_000;
-const GUESS_SHARE: u64 = 1_000_000;
+/// Steps of work in one turn of a search, the first and the longest. Where the exact search is not done soon, guesses
+/// are what most often ends.
+const EXACT_SHARE: (u64, u64) = (15_625, 250_000);
+const GUESS_SHARE: (u64, u64) = (250_000, 1_000_000);
 /// When the searches that guess begin: most of what the exact search can prove it has proved by then.
-const GUESSES_BEGIN: u64 = 1_000_000;
+const GUESSES_BEGIN: u64 = 450_000;
 const CAREFUL_BEGINS: u64 = 3_000_000;
 const MORE_BEGINS: u64 = 300_000_000;
 const MAX_RESTARTS: usize = 60;
@@ -163,8 +164,8 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagn
     Ok(answer)
 }
 
-/// Ways to search: when each begins, and its share of the work.
-type Plan<'a> = Vec<(Options<'a>, u64, u64)>;
+/// Ways to search: when each begins, and its shares of the work.
+type Plan<'a> = Vec<(Options<'a>, u64, (u64, u64))>;
 
 fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let exact = Options {
@@ -194,7 +195,10 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     if request.approximation != Approximation::Never {
         let early = plan.is_empty();
         let begin = |work: u64| if early { work - GUESSES_BEGIN } else { work };
-        plan.push((bold, begin(GUESSES_BEGIN), GUESS_SHARE));
+        // Beside one exact search there is room for guesses from the start.
+        let at_once = (bold, 1, (EXACT_SHARE.0, GUESS_SHARE.1));
+        let later = (bold, begin(GUESSES_BEGIN), GUESS_SHARE);
+        plan.push(if plan.len() == 1 { at_once } else { later });
         plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
         plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), GUESS_SHARE)));
     }
@@ -219,7 +223,8 @@ impl Found<'_> {
         max_work: u64,
         answer: &mut ProofAnswer,
     ) -> Result<Vec<Limit>, Diagnostic> {
-        let shares: Vec<(u64, u64)> = plan.iter().map(|(_, begins, share)| (*begins, *share)).collect();
+        let shares: Vec<(u64, u64, u64)> =
+            plan.iter().map(|(_, begins, (first, most))| (*begins, *first, *most)).collect();
         let turns = Turns::new(&shares, max_work);
         let system = self.system;
         let found = Mutex::new(self);

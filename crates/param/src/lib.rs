@@ -10,6 +10,8 @@
 mod answer;
 pub mod certificate;
 pub mod explore;
+pub mod fences;
+pub mod program;
 pub mod prove;
 pub mod syntax;
 pub mod system;

@@ -107,8 +107,11 @@ pub struct Transition {
     pub guard: Formula,
     /// The guard demands `fence()`: the store buffer of the acting process is empty.
     pub fence: bool,
-    /// Reads and writes weak memory: one locked step that drains the buffer and writes memory directly.
+    /// One locked step that drains the buffer and writes memory directly: it reads and writes weak memory, or the
+    /// guard demands `lock()`.
     pub locked: bool,
+    /// It reads and writes weak memory: it is locked whatever the guard says.
+    pub swaps: bool,
     /// What changes, all at once.
     pub updates: Vec<Update>,
     /// Its place in the text.
@@ -233,7 +236,7 @@ impl System {
         self.invariants.iter().filter(|set| !self.only_constants(&set.body))
     }
 
-    fn only_constants(&self, formula: &Formula) -> bool {
+    pub(crate) fn only_constants(&self, formula: &Formula) -> bool {
         let mut only = true;
         formula.accesses(&mut |access| only &= self.symbols[access.symbol].constant);
         only

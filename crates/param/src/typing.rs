@@ -32,6 +32,14 @@ pub fn check(program: &syntax::Program) -> Result<System, Diagnostic> {
             }
             Item::Unsafe(set) => system.unsafes.push(checker.state_set(set, Place::States)?),
             Item::Invariant(set) => system.invariants.push(checker.state_set(set, Place::States)?),
+            Item::Assume(set) => {
+                let assumed = checker.state_set(set, Place::States)?;
+                if !system.only_constants(&assumed.body) {
+                    return Err(error_at(set.span, "an assumption speaks of constants alone")
+                        .help("write `invariant` for what is proved, or make it a part of `init`"));
+                }
+                system.invariants.push(assumed);
+            }
             Item::Transition(transition) => system.transitions.push(checker.transition(transition)?),
             Item::Predicate(_) => {}
         }
@@ -52,7 +60,11 @@ pub fn check(program: &syntax::Program) -> Result<System, Diagnostic> {
 
 fn item_span(item: &Item) -> Span {
     match item {
-        Item::Init(set) | Item::Unsafe(set) | Item::Invariant(set) | Item::Predicate(set) => set.span,
+        Item::Init(set)
+        | Item::Unsafe(set)
+        | Item::Invariant(set)
+        | Item::Assume(set)
+        | Item::Predicate(set) => set.span,
         Item::Transition(transition) => transition.name.span,
     }
 }
@@ -87,6 +99,8 @@ struct Scope {
     depth: usize,
     /// A fence was found among the conjuncts.
     fence: bool,
+    /// `lock()` was found among the conjuncts.
+    lock: bool,
 }
 
 type Checked<T> = Result<T, Diagnostic>;
@@ -221,7 +235,7 @@ impl<'a> Checker<'a> {
             return Err(error_at(params[0].span, "too many process parameters")
                 .help(format!("at most {} are supported", MAX_SLOTS / 2)));
         }
-        Ok(Scope { place, next_slot: params.len(), names, acting: None, depth: 0, fence: false })
+        Ok(Scope { place, next_slot: params.len(), names, acting: None, depth: 0, fence: false, lock: false })
     }
 
     fn state_set(&mut self, set: &syntax::StateSet, place: Place) -> Checked<StateSet> {
@@ -248,7 +262,7 @@ impl<'a> Checker<'a> {
             Some(guard) => self.formula(guard, &mut scope, true)?,
             None => Formula::True,
         };
-        let fence = scope.fence;
+        let (fence, lock) = (scope.fence, scope.lock);
         let mut updates: Vec<Update> = Vec::new();
         for update in &transition.updates {
             let update_ = self.update(update, &mut scope)?;
@@ -285,13 +299,21 @@ impl<'a> Checker<'a> {
             }
         }
         let writes = updates.iter().any(|update| self.symbols[update.symbol].weak);
+        if lock && !writes {
+            return Err(error_at(
+                transition.name.span,
+                format!("`{}` is locked, but writes no weak memory", transition.name.name),
+            )
+            .help("write `fence()` instead of `lock()`"));
+        }
         Ok(Transition {
             name: transition.name.name.clone(),
             params: transition.params.iter().map(|p| p.name.clone()).collect(),
             acting: transition.acting,
             guard,
             fence,
-            locked: reads && writes,
+            locked: lock || (reads && writes),
+            swaps: reads && writes,
             updates,
             span: transition.name.span,
         })
@@ -459,6 +481,15 @@ impl<'a> Checker<'a> {
         scope: &mut Scope,
         conjunct: bool,
     ) -> Checked<Formula> {
+        if name.name == "lock" && args.is_empty() && !self.predicates.contains_key("lock") {
+            if !conjunct || scope.place != Place::Transition {
+                return Err(error_at(span, "lock() is only a conjunct of a guard").help(
+                    "write `requires { lock() && … }`; not under a negation, a disjunction or in an update",
+                ));
+            }
+            scope.lock = true;
+            return Ok(Formula::True);
+        }
         let Some(&predicate) = self.predicates.get(&name.name) else {
             return Err(error_at(name.span, format!("unknown predicate `{}`", name.name)));
         };

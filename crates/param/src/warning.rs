@@ -36,11 +36,23 @@ pub enum Warning {
         /// How many were tried at most.
         processes: u8,
     },
+    /// What the system leaves out of the program that it was made from, in words.
+    OfProgram {
+        /// A sentence.
+        message: String,
+    },
     /// A claimed invariant that is none, and was not used.
     NoInvariant {
         /// How many claims were dropped.
         count: usize,
     },
+}
+
+impl Warning {
+    /// The answer holds only if this does.
+    pub fn is_assumption(&self) -> bool {
+        matches!(self, Warning::Assumed { .. } | Warning::OfProgram { .. })
+    }
 }
 
 /// What the text alone tells.

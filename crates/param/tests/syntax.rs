@@ -137,3 +137,21 @@ fn weak_models_have_rules_of_their_own() {
         ]
     );
 }
+
+/// `assume` is about constants; what is claimed of variables is an `invariant`, and proved.
+#[test]
+fn assumptions_speak_of_constants() {
+    let text = |assumed: &str| {
+        format!(
+            "type role = A | B\nconst Role[proc] : role\narray PC[proc] : role\nassume (i j) {{ {assumed} }}\n\
+             init (i) {{ PC[i] = A }}\nunsafe (i) {{ PC[i] = B }}\n\
+             transition t (i) requires {{ PC[i] = B }} {{ PC[i] := B }}\n"
+        )
+    };
+    let system = load(&text("Role[i] = A && Role[j] = A")).expect("a system");
+    assert_eq!(system.axioms().count(), 1);
+    let wrong = load(&text("PC[i] = B && PC[j] = B")).expect_err("a claim about variables");
+    assert!(wrong.message.contains("constants alone"), "{}", wrong.message);
+    let tree = parse(&text("Role[i] = A && Role[j] = A")).expect("a tree");
+    assert_eq!(parse(&print(&tree)).expect("a tree"), tree);
+}

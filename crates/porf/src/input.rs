@@ -32,6 +32,8 @@ pub struct Origin {
     pub flags: Vec<String>,
     /// The function that the first thread runs.
     pub entry: String,
+    /// The arguments that it gets.
+    pub arguments: Vec<String>,
     /// Whether weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
     /// Whether an overflow of a signed number is a trap.
@@ -62,6 +64,7 @@ impl Input {
             files: files.iter().map(|file| file.display().to_string()).collect(),
             flags: options.flags.clone(),
             entry: options.entry.clone(),
+            arguments: options.arguments.clone(),
             spurious: options.spurious,
             overflow: options.overflow,
             volatile: options.volatile,
@@ -87,7 +90,7 @@ impl Input {
         }
         if let Some(file) = files.iter().find(|file| !llvm::is_supported(file)) {
             return Err(Error::Input(format!(
-                "{}: not a file of a kind that verify knows (.c .cpp .rs .bc .ll, or a single .porf or .litmus)",
+                "{}: not a file of a kind that verify knows (.c .cpp .i .ii .rs .bc .ll, compile_commands.json, or a single .porf or .litmus)",
                 file.display()
             )));
         }

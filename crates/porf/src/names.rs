@@ -90,7 +90,7 @@ pub(crate) fn written(
     let known = by_debug_information(program, place, address);
     // A pointer that a call returned has no name there, and members of unions have none.
     let says_more = |text: &String| match &known {
-        Some(known) => known.starts_with(Written::OBJECT) || text.starts_with(known.as_str()),
+        Some(known) => known.starts_with([Written::OBJECT, '*']) || text.starts_with(known.as_str()),
         None => true,
     };
     let StackFrame { location, .. } = &frame;

@@ -12,7 +12,7 @@ use porf_interp::{Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, Program, Span, layout};
 use porf_oracle::Execution as Candidate;
 use porf_verdict::SourceLocation;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Events of an execution in an order that explains them, and their threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -193,24 +193,30 @@ impl Trace {
     /// Takes the events, in the order in which they were found.
     fn arrange(&mut self, found: Vec<TraceEvent>, names: &Names<'_>) {
         (self.events, self.interleaves) = order::explained(found, self.co.as_deref());
-        // A place has one name, and no two have the same.
+        self.events.iter_mut().for_each(|event| event.name(names));
+        // A place has one name, one that people wrote if some event has it, and no two have the same.
+        let is_made = |name: &str| name.starts_with("heap(") || name.starts_with("stack(");
         let mut known: HashMap<u64, String> = HashMap::new();
-        let mut taken: HashSet<String> = HashSet::new();
+        for event in &self.events {
+            let Some(access) = event.label.access() else { continue };
+            let name = known.entry(access.location.0).or_insert_with(|| event.location.clone());
+            if is_made(name) && !is_made(&event.location) {
+                name.clone_from(&event.location);
+            }
+        }
+        let mut taken: HashMap<String, u64> = HashMap::new();
         for event in &mut self.events {
-            event.name(names);
             let Some(access) = event.label.access() else { continue };
             let address = access.location.0;
-            if let Some(name) = known.get(&address) {
-                event.location.clone_from(name);
-                continue;
-            }
-            if taken.contains(&event.location) {
-                let object =
-                    layout::allocation(address).map_or(format!("{address:#x}"), |event| event.to_string());
-                event.location = format!("{}@{object}", event.location);
-            }
-            taken.insert(event.location.clone());
-            known.insert(address, event.location.clone());
+            let name = &known[&address];
+            event.location = match *taken.entry(name.clone()).or_insert(address) == address {
+                true => name.clone(),
+                false => {
+                    let object = layout::allocation(address)
+                        .map_or(format!("{address:#x}"), |event| event.to_string());
+                    format!("{name}@{object}")
+                }
+            };
         }
     }
 

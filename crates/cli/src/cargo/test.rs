@@ -298,7 +298,7 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Error> {
         return Err(Error::Input(format!("which binary? name one with --bin or --example ({names})")));
     };
     let mut code = read(&built.bitcode, &args.given)?;
-    let entry = code.main("main");
+    let entry = code.main("main").map_err(|error| Error::Input(error.to_string()))?;
     code.prepare(std::slice::from_ref(&entry)).map_err(|error| Error::Input(error.to_string()))?;
     let input = Input::of_code(&code, &entry, origin(built, "main", &args.given))?;
     let answer = porf::verify(&input, &built.settings.request("main", None, &args.given)?)?;

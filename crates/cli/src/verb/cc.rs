@@ -5,6 +5,7 @@
 //! compiler would link its own runtime otherwise. Calls of libc's functions that access memory for their caller
 //! are redirected in the object file.
 
+pub mod collect;
 mod line;
 
 use crate::embed;

@@ -1,14 +1,17 @@
 //! `porf prove`: is this array system safe for any number of processes?
 
+use crate::guard::Guard;
 use crate::interrupt;
 use crate::options::{Format, Options};
 use clap::ValueEnum;
 use porf_param::certificate::{self, Certificate, Confirmed, Refusal, Solver};
 use porf_param::explore::{Limits, explore_while};
-use porf_param::{Approximation, Memory, ProofAnswer, Request};
+use porf_param::program::Threads;
+use porf_param::system::System;
+use porf_param::{Approximation, Memory, ProofAnswer, Request, Warning};
 use porf_report::diagnostic;
 use porf_report::junit::{self, Case};
-use porf_report::prove::{self as report, Checked, Explored, Proof, Subject};
+use porf_report::prove::{self as report, Checked, Explored, Fences, Proof, Subject};
 use porf_verdict::{Diagnostic, Verdict};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,8 +23,18 @@ use std::time::Instant;
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The system, in Cubicle's language
-    #[arg(value_name = "FILE.cub")]
-    file: PathBuf,
+    #[arg(value_name = "FILE.cub", required_unless_present = "from")]
+    file: Option<PathBuf>,
+    /// Make the system from a program: its threads are the processes
+    #[arg(long, value_name = "PROGRAM.c", conflicts_with = "file")]
+    from: Option<PathBuf>,
+    /// With --from: any number of each function that main gives to several threads (`*`), also of a function that it
+    /// gives to one (`reader=*`), or the threads that main creates (`main`)
+    #[arg(long, value_name = "*|NAME=*|main", requires = "from", default_value = "*", value_parser = threads)]
+    threads: Threads,
+    /// With --from: write the system here
+    #[arg(long, value_name = "FILE.cub", requires = "from")]
+    system: Option<PathBuf>,
     /// The memory under the system's weak variables [default: tso, or sc if nothing is weak]
     #[arg(long, short, value_enum)]
     model: Option<ModelArg>,
@@ -53,6 +66,9 @@ pub struct Args {
     /// Show the invariant of a safe system
     #[arg(long)]
     invariant: bool,
+    /// Find the smallest sets of fences and locked steps that make the system safe, and the superfluous ones
+    #[arg(long, conflicts_with_all = ["check", "instance", "certificate", "sarif", "html"])]
+    fences: bool,
     /// Write a reachable unsafe state as SARIF
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "instance"])]
     sarif: Option<PathBuf>,
@@ -74,6 +90,30 @@ pub struct Args {
     /// Stop after so many seconds of the processor
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     budget: u64,
+    /// With --from: arguments for clang
+    #[arg(last = true, requires = "from")]
+    flags: Vec<String>,
+}
+
+fn threads(word: &str) -> Result<Threads, String> {
+    match word {
+        "*" => Ok(Threads::Any(Vec::new())),
+        "main" => Ok(Threads::Main),
+        _ => {
+            let names = word.split(',').map(|one| one.strip_suffix("=*").map(str::to_owned));
+            names
+                .collect::<Option<_>>()
+                .map(Threads::Any)
+                .ok_or_else(|| "threads are `*`, `NAME=*` or `main`".to_owned())
+        }
+    }
+}
+
+impl Args {
+    /// What the answer is about.
+    fn subject(&self) -> &Path {
+        self.from.as_deref().or(self.file.as_deref()).unwrap_or(Path::new(""))
+    }
 }
 
 const EXAMPLES: &str = "Examples:
@@ -82,6 +122,9 @@ const EXAMPLES: &str = "Examples:
   porf prove german.cub --certificate german.cert
   porf prove german.cub --check german.cert
   porf prove ticket.cub --instance 3
+  porf prove corpus/prove/peterson-nofence.cub --fences
+  porf prove --from corpus/programs/ttaslock.c --model tso
+  porf prove --from corpus/programs/peterson.c --threads main -- -DBUG_NO_FENCE
 
 Exit code: 0 safe for every number of processes, 1 an unsafe state is reachable, 2 the system or the
 certificate is wrong, 3 inconclusive, 130 interrupted.";
@@ -117,7 +160,7 @@ struct Failure {
 
 impl Failure {
     fn show(&self, args: &Args, options: &Options) -> ExitCode {
-        let file = args.file.display().to_string();
+        let file = args.subject().display().to_string();
         match (options.format, &self.source) {
             (Format::Json, _) => print(&report::error_json(&file, &self.wrong)),
             (Format::Text, Some(source)) => {
@@ -144,8 +187,11 @@ impl Failure {
 }
 
 fn answer(args: &Args, options: &Options) -> Result<ExitCode, Failure> {
-    let source = std::fs::read_to_string(&args.file).map_err(Failure::file(&args.file))?;
-    let system = porf_param::load(&source).map_err(|wrong| Failure::text(wrong, &source))?;
+    let source = std::fs::read_to_string(args.subject()).map_err(Failure::file(args.subject()))?;
+    let (system, assumptions) = match &args.from {
+        Some(path) => program(args, path, options)?,
+        None => (porf_param::load(&source).map_err(|wrong| Failure::text(wrong, &source))?, Vec::new()),
+    };
     let memory = match args.model {
         Some(ModelArg::Sc) => Memory::Sc,
         Some(ModelArg::Tso) => Memory::Tso,
@@ -153,17 +199,22 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Failure> {
         None if system.has_weak() => Memory::Tso,
         None => Memory::Sc,
     };
-    let file = args.file.display().to_string();
-    let subject = Subject { file: &file, source: &source, system: &system };
+    if args.from.is_some() && memory == Memory::Pso {
+        return Err(Failure::other("a program runs on sc or tso: pso has no mapping of C's orderings"));
+    }
+    let file = args.subject().display().to_string();
+    let subject = Subject { file: &file, source: &source, system: &system, program: args.from.is_some() };
     match (&args.check, args.instance) {
         (Some(path), _) => check(args, path, subject, memory, options),
         (None, Some(processes)) => instance(args, subject, memory, processes, options),
-        (None, None) => prove(args, subject, memory, options),
+        (None, None) if args.fences => fences(args, subject, memory, options),
+        (None, None) => prove(args, subject, memory, &assumptions, options),
     }
 }
 
-fn prove(args: &Args, subject: Subject<'_>, memory: Memory, options: &Options) -> Result<ExitCode, Failure> {
-    let request = Request {
+/// What the options ask of the prover.
+fn request(args: &Args, memory: Memory) -> Request<'static> {
+    Request {
         memory,
         approximation: match args.approximate {
             ApproximateArg::Auto => Approximation::Auto,
@@ -178,12 +229,56 @@ fn prove(args: &Args, subject: Subject<'_>, memory: Memory, options: &Options) -
         explore_first: !args.no_explore,
         certifiable: args.certificate.is_some(),
         interrupt: Some(interrupt::flag()),
-    };
+    }
+}
+
+/// `--fences`: which barriers make the system safe.
+fn fences(args: &Args, subject: Subject<'_>, memory: Memory, options: &Options) -> Result<ExitCode, Failure> {
     interrupt::watch();
     let start = Instant::now();
-    let answer =
+    let advice = porf_param::fences::advise(subject.system, request(args, memory))
+        .map_err(|wrong| Failure::text(wrong, subject.source))?;
+    let fences = Fences { subject, advice: &advice, seconds: start.elapsed().as_secs_f64() };
+    print(&match options.format {
+        Format::Json => report::fences_json(&fences),
+        Format::Text => report::fences_text(&fences, options.paint()),
+    });
+    Ok(ExitCode::from(advice.as_written.verdict.exit_code()))
+}
+
+/// The system of a program, and what it leaves out.
+fn program(args: &Args, path: &Path, options: &Options) -> Result<(System, Vec<String>), Failure> {
+    let file = path.display().to_string();
+    let _guard = Guard::new("prove", &file, options.format);
+    let load = porf_frontend_llvm::Options { flags: args.flags.clone(), ..Default::default() };
+    let program = porf_frontend_llvm::load(&[path.to_owned()], &load)
+        .map_err(|error| Failure::other(error.to_string()))?;
+    let translated = porf_param::program::translate(&program, &args.threads)
+        .map_err(|wrong| Failure { wrong, source: None })?;
+    if let Some(path) = &args.system {
+        std::fs::write(path, &translated.text).map_err(Failure::file(path))?;
+    }
+    Ok((translated.system, translated.assumptions))
+}
+
+fn prove(
+    args: &Args,
+    subject: Subject<'_>,
+    memory: Memory,
+    assumptions: &[String],
+    options: &Options,
+) -> Result<ExitCode, Failure> {
+    let request = request(args, memory);
+    interrupt::watch();
+    let start = Instant::now();
+    let mut answer =
         porf_param::prove(subject.system, request).map_err(|wrong| Failure::text(wrong, subject.source))?;
     let seconds = start.elapsed().as_secs_f64();
+    if subject.program {
+        // A step that a thread never takes is a value that a variable never has there: not the program's mistake.
+        answer.warnings.retain(|warning| !matches!(warning, Warning::NeverHappens { .. }));
+        answer.warnings.extend(assumptions.iter().cloned().map(|message| Warning::OfProgram { message }));
+    }
     let saved = match (&answer.verdict, &args.certificate) {
         (Verdict::Safe(_), Some(path)) => Some((path, save(args, path, subject, memory, &answer)?)),
         _ => None,

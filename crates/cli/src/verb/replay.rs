@@ -74,8 +74,18 @@ fn read(args: &Args) -> Result<Value, String> {
 }
 
 fn replay(witness: &Witness) -> Result<Replayed, String> {
-    let porf::Origin { files, flags, entry, spurious, overflow, volatile, inputs, real_std, leaks } =
-        witness.origin.clone();
+    let porf::Origin {
+        files,
+        flags,
+        entry,
+        arguments,
+        spurious,
+        overflow,
+        volatile,
+        inputs,
+        real_std,
+        leaks,
+    } = witness.origin.clone();
     let files: Vec<PathBuf> = files.into_iter().map(PathBuf::from).collect();
     let options = LoadOptions {
         flags,
@@ -85,6 +95,7 @@ fn replay(witness: &Witness) -> Result<Replayed, String> {
         volatile,
         inputs,
         real_std,
+        arguments,
         leaks,
         ..LoadOptions::default()
     };

@@ -218,8 +218,8 @@ fn trace_findings(args: &Args, summary: &mut Summary) -> std::io::Result<()> {
             protocol::Options { executions: 1, seed: finding.seed, output: 0, trace: 1, ..args.protocol() };
         let again = Run::new(args, one)?;
         let shared = again.channel.shared();
-        let asked =
-            report::Asked { seed: finding.seed, executions: 1, suppressions: &Suppressions::default() };
+        let all = Suppressions::default();
+        let asked = report::Asked { seed: finding.seed, executions: 1, suppressions: &all };
         let found = report::summary(shared, &asked, Duration::ZERO, false, again.status).findings;
         let same = found.into_iter().find(|found| report::key(found) == report::key(finding));
         finding.trace = same.map_or(Vec::new(), |found| found.trace);

@@ -26,15 +26,20 @@ use std::time::{Duration, Instant};
 Examples:
   porf verify queue.c
   porf verify stack.rs
+  porf verify --build make tests/queue.c
   porf verify --model tso --unroll 3 lock.c -- -DTHREADS=3 -Iinclude
   porf verify --explain --html bug.html queue.c
   porf verify --format json --witness bug.json a.c b.c
   porf replay bug.json")]
 pub struct Args {
-    /// Source files (.c .cpp, or one .rs) or LLVM bitcode (.bc .ll), linked into one program; or one program in
-    /// Porf's own text form (.porf), or one litmus test (.litmus)
-    #[arg(required = true)]
+    /// Source files (.c .cpp .i .ii, or one .rs) or LLVM bitcode (.bc .ll), linked into one program; a
+    /// compile_commands.json, alone or with the source that has main; or one program in Porf's own text form
+    /// (.porf), or one litmus test (.litmus)
+    #[arg(required_unless_present = "build")]
     files: Vec<PathBuf>,
+    /// Run this command in a shell, and verify the program whose sources it compiles
+    #[arg(long, value_name = "COMMAND")]
+    build: Option<String>,
     /// The memory model: see `porf models` [default: rc11 for C, c20 for C++ and Rust, or the model that a
     /// litmus test is meant for]
     #[arg(long, value_parser = ModelName, hide_possible_values = true)]
@@ -99,9 +104,12 @@ pub struct Args {
     /// Values of input to try: LO..HI or A,B,C (default: those that the program tells apart)
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     nondet: Option<Domain>,
-    /// The function that the first thread runs
+    /// The function that the first thread runs; of C++ by its name, with or without its namespaces
     #[arg(long, default_value = "main")]
     entry: String,
+    /// An argument of main; may be given several times
+    #[arg(long = "arg", value_name = "TEXT", allow_hyphen_values = true)]
+    arguments: Vec<String>,
     /// The compiler to use
     #[arg(long)]
     clang: Option<String>,
@@ -177,7 +185,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     crate::interrupt::watch();
     match answer(args, options) {
         Ok(code) => code,
-        Err(error) => options.fail("verify", args.files[0].to_str(), &error),
+        Err(error) => options.fail("verify", args.files.first().and_then(|file| file.to_str()), &error),
     }
 }
 
@@ -250,12 +258,19 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Error> {
 }
 
 fn load(args: &Args, options: &Options) -> Result<Input, Error> {
-    let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
+    let mut files = args.files.clone();
+    if let Some(command) = &args.build {
+        let list =
+            super::cc::collect::build(command).map_err(|error| Error::Input(format!("--build: {error}")))?;
+        files.insert(0, list);
+    }
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let _guard = Guard::new("verify", &names.join(", "), options.format);
     let options = LoadOptions {
         flags: args.flags.clone(),
         clang: args.clang.clone(),
         entry: args.entry.clone(),
+        arguments: args.arguments.clone(),
         spurious: args.spurious,
         inputs: args.nondet.clone(),
         overflow: args.overflow,
@@ -268,7 +283,7 @@ fn load(args: &Args, options: &Options) -> Result<Input, Error> {
         real_std: args.std == StdName::Real,
         leaks: checks(args).has(ViolationKind::Leak),
     };
-    Input::load(&args.files, &options)
+    Input::load(&files, &options)
 }
 
 fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {

@@ -46,6 +46,13 @@ pub const FUNCTIONS: &[Row] = &[
         c.push(Instr::Select { dst, cond: valid, a: Operand::Const(0), b: Operand::Const(EINVAL) });
         Ok(vec![dst.into()])
     }),
+    row(&["mmap", "mmap64"], KEEPS, map),
+    row(&["munmap"], KEEPS, |c| {
+        if !c.body.tr.is_rust {
+            c.push(Instr::Free { address: c.arg(0), kind: AllocKind::Heap });
+        }
+        zero(c)
+    }),
     row(&["strdup", "__strdup"], KEEPS, |c| c.same(strdup)),
     row(
         &[
@@ -67,6 +74,19 @@ pub const FUNCTIONS: &[Row] = &[
         },
     ),
 ];
+
+/// Anonymous memory is an object of the heap. Rust's library can do without any.
+fn map(c: &mut Call<'_, '_, '_>) -> Lowered {
+    const MAP_ANONYMOUS: u64 = 0x20;
+    const PAGE: Operand = Operand::Const(4096);
+    if c.body.tr.is_rust {
+        return Ok(vec![Operand::Const(u64::MAX)]);
+    }
+    match constant(c.arg(3)) {
+        Some(flags) if flags & MAP_ANONYMOUS != 0 => allocate(c.body, c.arg(1), PAGE, AllocKind::Zeroed),
+        _ => Err("mapping a file (mmap)".to_string()),
+    }
+}
 
 /// The size of an array; one that no object has where the product is too large.
 fn product(c: &mut Call<'_, '_, '_>, count: Operand, size: Operand) -> Operand {

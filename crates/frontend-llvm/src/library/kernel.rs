@@ -58,6 +58,20 @@ pub const FUNCTIONS: &[Row] = &[
         let unless = truncated(c.body, c.arg(2), size);
         Ok(vec![add_unless(c.body, c.arg(0), c.arg(1), unless, size)])
     }),
+    row(&["__porf_srcu_lock"], KEEPS, |c| {
+        let dst = c.body.b.register("index");
+        c.push(Instr::Load { dst, address: c.arg(0), size: 4, mode: ReadMode::SrcuLock });
+        Ok(vec![dst.into()])
+    }),
+    row(&["__porf_srcu_unlock"], KEEPS, |c| {
+        let (address, value) = (c.arg(0), c.arg(1));
+        c.push(Instr::Store { address, value, size: 4, mode: WriteMode::SrcuUnlock });
+        nothing(c)
+    }),
+    row(&["__porf_srcu_sync"], KEEPS, |c| {
+        c.push(Instr::FenceAt { mode: FenceMode::SyncSrcu, address: c.arg(0) });
+        nothing(c)
+    }),
     row(&["__porf_spin_lock"], KEEPS, |c| {
         c.push(Instr::Lock { address: c.arg(0) });
         nothing(c)

@@ -11,11 +11,13 @@ pub mod ending;
 mod heap;
 mod input;
 pub mod intrinsics;
+mod jump;
 mod kernel;
 mod math;
 pub mod memory;
 mod mutex;
 mod output;
+mod own;
 mod rust;
 mod rwlock;
 pub mod slow;
@@ -38,11 +40,29 @@ pub use table::{Lowered, Treatment};
 /// [`crate::promote`].
 pub const KEEPER: &std::ffi::CStr = c"__porf_keep";
 
+/// Asks whether a handler for a type catches an exception: see `runtime/exceptions.cpp`.
+pub const CATCHES: &str = "__porf_catches";
+/// Runs the handlers of `pthread_cleanup_push`: see `runtime/cancel.c`.
+const CLEANUP: &str = "__porf_run_cleanup";
+/// What our own parts define for us: it is kept although the program does not name it.
+pub const HOOKS: &[&str] = &[CATCHES, CLEANUP];
+
+/// Functions that wait and are cancellation points (POSIX 2.9.5.2) where we do not end the wait.
+const WAITING_POINTS: &[&str] = &[
+    "pthread_cond_wait",
+    "pthread_cond_timedwait",
+    "sem_wait",
+    "sem_timedwait",
+    "cnd_wait",
+    "cnd_timedwait",
+];
+
 /// The tables of all families; among patterns the first that fits is taken.
 const FAMILIES: &[&[Row]] = &[
     heap::FUNCTIONS,
     memory::FUNCTIONS,
     output::FUNCTIONS,
+    own::FUNCTIONS,
     ending::FUNCTIONS,
     system::FUNCTIONS,
     rust::FUNCTIONS,
@@ -57,6 +77,7 @@ const FAMILIES: &[&[Row]] = &[
     verifier::FUNCTIONS,
     input::FUNCTIONS,
     kernel::FUNCTIONS,
+    jump::FUNCTIONS,
     math::FUNCTIONS,
 ];
 
@@ -72,6 +93,9 @@ pub fn provides(function: Value<'_>) -> bool {
 
 /// Writes a call of a library function, whose result is used or not; its result, word by word.
 pub fn call(body: &mut Body<'_, '_>, name: &str, args: &[Operand], used: bool) -> Lowered {
+    if WAITING_POINTS.contains(&name) && body.tr.module.function("pthread_cancel").is_some() {
+        return Err(format!("{name} in a program that cancels threads"));
+    }
     match find(name) {
         Some(row) => row.lower(body, name, args, used),
         None => Err(format!("a call of {name}, which the program does not define,")),

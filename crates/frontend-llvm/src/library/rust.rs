@@ -21,7 +21,6 @@ pub const FUNCTIONS: &[Row] = &[
             "poll",
             "sigaltstack",
             "mprotect",
-            "munmap",
             "getauxval",
             "dlsym",
             "getcwd",
@@ -36,7 +35,6 @@ pub const FUNCTIONS: &[Row] = &[
     row(&["sigaction"], USES, |c| c.same(signal_action)),
     row(&["sysconf"], USES, |c| c.same(system_limit)),
     row(&["pthread_getattr_np"], USES, |_| Ok(vec![Operand::Const(EINVAL)])),
-    row(&["mmap64", "mmap"], USES, |_| Ok(vec![Operand::Const(u64::MAX)])),
     row(&["open64", "open"], USES, |c| c.routine(no_file, &[])),
     row(&["gettid"], USES, |c| {
         let dst = c.body.b.register("");
@@ -53,7 +51,7 @@ pub const FUNCTIONS: &[Row] = &[
     row(&["_Unwind_Backtrace"], USES, |_| Ok(vec![Operand::Const(END_OF_STACK)])),
     row(&["_Unwind_RaiseException"], KEEPS, |c| {
         let text = standard_error(c);
-        c.push(Instr::Unwind { exception: c.arg(0), text });
+        c.push(Instr::Unwind { exception: c.arg(0), text, uncaught: None });
         zero(c)
     }),
 ];

@@ -28,7 +28,7 @@ pub const FUNCTIONS: &[Row] = &[
         KEEPS,
         zero,
     ),
-    row(&["nanosleep", "clock", "time"], USES, zero),
+    row(&["nanosleep"], USES, zero),
     row(&["clock_gettime"], USES, |c| now(c, c.arg(1), 1)),
     row(&["gettimeofday"], USES, |c| now(c, c.arg(0), 1000)),
     // std::chrono's clocks: nanoseconds.

@@ -25,6 +25,11 @@ pub const FUNCTIONS: &[Row] = &[
         Ok(vec![dst.into()])
     }),
     row(&["pthread_exit", "thrd_exit"], KEEPS, |c| {
+        let cleanup = c.body.tr.module.function(super::CLEANUP);
+        if let Some(cleanup) = cleanup.filter(|cleanup| !cleanup.is_declaration()) {
+            let function = c.body.tr.function_id(cleanup)?;
+            c.push(Instr::Call { function, args: [].into(), dst: None });
+        }
         c.push(Instr::ExitThread { value: c.arg(0) });
         nothing(c)
     }),

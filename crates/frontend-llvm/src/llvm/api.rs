@@ -122,6 +122,9 @@ functions! {
         fn LLVMGetNamedFunction(module: ModuleRef<'m>, name: &CStrRef) -> Option<Value<'m>>;
         fn LLVMGetNamedGlobal(module: ModuleRef<'m>, name: &CStrRef) -> Option<Value<'m>>;
         fn LLVMGetFirstFunction(module: ModuleRef<'m>) -> Option<Value<'m>>;
+        fn LLVMGetFirstGlobal(module: ModuleRef<'m>) -> Option<Value<'m>>;
+        fn LLVMGetNextGlobal(global: Value<'m>) -> Option<Value<'m>> where global.is_variable();
+        fn LLVMGetLinkage(value: Value<'m>) -> c_int where value.is_global();
         fn LLVMGetNextFunction(function: Value<'m>) -> Option<Value<'m>> where function.is_function();
         fn LLVMABISizeOfType(layout: Layout<'m>, ty: Type<'m>) -> c_ulonglong where ty.is_sized();
         fn LLVMABIAlignmentOfType(layout: Layout<'m>, ty: Type<'m>) -> c_uint where ty.is_sized();
@@ -200,6 +203,8 @@ functions! {
         fn LLVMGetNormalDest(value: Value<'m>) -> Block<'m> where value.is_a(&[Opcode::Invoke]);
         fn LLVMGetUnwindDest(value: Value<'m>) -> Block<'m> where value.is_a(&[Opcode::Invoke]);
         fn LLVMGetNumClauses(value: Value<'m>) -> c_uint where value.is_a(&[Opcode::LandingPad]);
+        fn LLVMGetClause(value: Value<'m>, index: c_uint) -> Value<'m> where index < value.clause_count();
+        fn LLVMIsCleanup(value: Value<'m>) -> c_int where value.is_a(&[Opcode::LandingPad]);
         fn LLVMHasPersonalityFn(function: Value<'m>) -> c_int where function.is_function();
         fn LLVMGetPersonalityFn(function: Value<'m>) -> Value<'m> where function.has_personality();
 
@@ -210,6 +215,8 @@ functions! {
         fn LLVMConstRealGetDouble(value: Value<'m>, lossy: &mut c_int) -> c_double where value.is_float_constant();
         fn LLVMGetAggregateElement(value: Value<'m>, index: c_uint) -> Option<Value<'m>> where value.is_constant();
         fn LLVMGetInlineAsmAsmString(value: Value<'m>, length: &mut usize) -> *const c_char
+            where value.kind() == ValueKind::InlineAsm;
+        fn LLVMGetInlineAsmConstraintString(value: Value<'m>, length: &mut usize) -> *const c_char
             where value.kind() == ValueKind::InlineAsm;
 
         fn LLVMGetEnumAttributeAtIndex(value: Value<'m>, place: c_uint, kind: c_uint) -> Option<Attribute<'m>>

@@ -145,6 +145,11 @@ impl Module {
         std::iter::successors(first, |at| llvm().LLVMGetNextFunction(*at))
     }
 
+    pub fn globals(&self) -> impl Iterator<Item = Value<'_>> {
+        let first = llvm().LLVMGetFirstGlobal(self.handle());
+        std::iter::successors(first, |at| llvm().LLVMGetNextGlobal(*at))
+    }
+
     pub fn global(&self, name: &str) -> Option<Value<'_>> {
         let name = CString::new(name).ok()?;
         llvm().LLVMGetNamedGlobal(self.handle(), CStrRef::new(&name))

@@ -193,9 +193,35 @@ impl<'m> Value<'m> {
         self.function().unwinds().then(|| llvm().LLVMGetUnwindDest(self))
     }
 
-    /// Whether a function's exceptions are Rust's: we do not follow others.
+    /// Whether a function's exceptions are Rust's or C++'s: we do not follow others.
     pub fn unwinds(self) -> bool {
-        self.has_personality() && llvm().LLVMGetPersonalityFn(self).name() == "rust_eh_personality"
+        let personality = || llvm().LLVMGetPersonalityFn(self).name();
+        self.has_personality() && matches!(personality(), "rust_eh_personality" | "__gxx_personality_v0")
+    }
+
+    /// Of a landing pad: the types that it catches, and for a filter an array of them.
+    pub fn clauses(self) -> Vec<Value<'m>> {
+        (0..self.clause_count()).map(|index| llvm().LLVMGetClause(self, index)).collect()
+    }
+
+    pub(super) fn clause_count(self) -> u32 {
+        llvm().LLVMGetNumClauses(self)
+    }
+
+    /// Whether a landing pad has something to do for exceptions that it does not catch.
+    pub fn is_cleanup(self) -> bool {
+        llvm().LLVMIsCleanup(self) != 0
+    }
+
+    /// Whether a function or variable belongs to its module alone.
+    pub fn is_internal(self) -> bool {
+        matches!(llvm().LLVMGetLinkage(self), 8 | 9)
+    }
+
+    /// Whether other modules may define a function or variable too: any definition will do.
+    pub fn is_weak(self) -> bool {
+        // LLVM's numbers: external is 0, appending 7.
+        !matches!(llvm().LLVMGetLinkage(self), 0 | 7)
     }
 
     /// Whether a landing pad is a handler, not only a cleanup.
@@ -264,6 +290,14 @@ impl<'m> Value<'m> {
     pub fn inline_asm(self) -> &'m str {
         let mut length = 0;
         let start = llvm().LLVMGetInlineAsmAsmString(self, &mut length);
+        // SAFETY: LLVM's own string.
+        unsafe { text(start, length) }
+    }
+
+    /// Which operands an assembly has, and where.
+    pub fn asm_constraints(self) -> &'m str {
+        let mut length = 0;
+        let start = llvm().LLVMGetInlineAsmConstraintString(self, &mut length);
         // SAFETY: LLVM's own string.
         unsafe { text(start, length) }
     }

@@ -1,10 +1,11 @@
-//! Calls: direct, through pointers, variadic, to the library, inline assembly.
+//! Calls: direct, through pointers, variadic, to the library.
 
 use super::function::Body;
+use super::jump::is_setjmp;
 use super::types::{self, Unsupported};
 use crate::library::{self, slow};
 use crate::llvm::{TypeKind, Value, ValueKind};
-use porf_event::{FenceMode, WriteMode};
+use porf_event::WriteMode;
 use porf_ir::{CmpOp, Instr, Operand, Reg, Width};
 
 impl<'m> Body<'_, 'm> {
@@ -14,8 +15,9 @@ impl<'m> Body<'_, 'm> {
             callee = callee.aliasee();
         }
         match callee.kind() {
-            ValueKind::InlineAsm => self.assembly(i, callee.inline_asm()),
+            ValueKind::InlineAsm => self.assembly(i, callee),
             ValueKind::Function if callee.name().starts_with("llvm.") => self.intrinsic(i, callee.name()),
+            ValueKind::Function if is_setjmp(callee.name()) => self.setjmp(i),
             ValueKind::Function if self.tr.replaced.contains_key(&callee) => {
                 let row = self.tr.replaced[&callee];
                 let args = self.library_arguments(i)?;
@@ -194,28 +196,5 @@ impl<'m> Body<'_, 'm> {
             }
         }
         Ok(area.into())
-    }
-
-    fn assembly(&mut self, i: Value<'m>, text: &str) -> Result<(), Unsupported> {
-        let code: Vec<&str> =
-            text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()).collect();
-        // "lock; addl" is one instruction.
-        let code: Vec<&str> = match code.as_slice() {
-            ["lock", one] => vec![one],
-            _ => code,
-        };
-        let is_known = |line: &str| matches!(line, "pause" | "nop" | "rep" | "yield" | "rep nop");
-        match code.as_slice() {
-            ["mfence" | "lock addl $$0,0(%rsp)" | "addl $$0,0(%rsp)"] => {
-                self.b.push(Instr::Fence { mode: FenceMode::SeqCst });
-            }
-            lines if lines.iter().all(|line| is_known(line)) => {}
-            _ => return Err(format!("inline assembly `{}`", text.escape_debug())),
-        }
-        if i.ty().kind() == TypeKind::Void {
-            Ok(())
-        } else {
-            Err("inline assembly with a result".to_string())
-        }
     }
 }

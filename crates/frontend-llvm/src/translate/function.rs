@@ -1,6 +1,7 @@
 //! Function bodies: blocks in order, values in registers, phis as moves on edges, heads of loops.
 
 use super::counted::is_counted;
+use super::jump::Jumps;
 use super::types::{self, Unsupported};
 use super::{Translator, types::Word};
 use crate::library;
@@ -28,6 +29,8 @@ pub struct Body<'t, 'm> {
     /// Where `__VERIFIER_spin_start` notes that an iteration begins.
     pub spin: Option<(Reg, Reg)>,
     pub is_entry: bool,
+    /// Where `longjmp` may lead to.
+    pub jumps: Option<Jumps>,
 }
 
 /// A loop that reads memory.
@@ -83,6 +86,7 @@ impl<'t, 'm> Body<'t, 'm> {
             scoped: HashSet::new(),
             spin: None,
             is_entry,
+            jumps: None,
         }
     }
 
@@ -107,6 +111,7 @@ impl<'t, 'm> Body<'t, 'm> {
                 self.values.insert(phi, words);
             }
         }
+        self.begin_jumps(self.function);
         self.find_loops(&order);
         for (at, block) in order.iter().enumerate() {
             self.b.bind(self.labels[block]);
@@ -125,6 +130,7 @@ impl<'t, 'm> Body<'t, 'm> {
                 }
             }
         }
+        self.end_jumps();
         debug_assert!(order.iter().all(|block| reachable.contains(block)));
     }
 

@@ -110,7 +110,11 @@ impl<'m> Body<'_, 'm> {
             Opcode::Fence => self.fence(i),
             Opcode::CmpXchg => self.cmpxchg(i),
             Opcode::AtomicRmw => self.atomicrmw(i),
-            Opcode::Call => self.call(i),
+            Opcode::Call => {
+                self.call(i)?;
+                self.pad_for_jumps();
+                Ok(())
+            }
             Opcode::Invoke => {
                 self.call(i)?;
                 let normal = i.normal_destination();
@@ -120,13 +124,10 @@ impl<'m> Body<'_, 'm> {
                 }
                 Ok(())
             }
-            Opcode::LandingPad if i.function().unwinds() => {
-                self.landing(i);
-                Ok(())
-            }
+            Opcode::LandingPad if i.function().unwinds() => self.landing_pad(i),
             Opcode::Resume if i.function().unwinds() => {
                 let exception = self.words(i.operand(0))?[0];
-                self.b.push(Instr::Unwind { exception, text: Operand::Const(0) });
+                self.unwind(exception);
                 Ok(())
             }
             Opcode::LandingPad | Opcode::Resume => Err("throwing an exception".to_string()),

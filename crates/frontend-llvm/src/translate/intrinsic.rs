@@ -63,6 +63,11 @@ impl<'m> Body<'_, 'm> {
                 self.set(i, vec![Operand::Const(0)]);
                 Ok(())
             }
+            ["eh", "typeid", "for", ..] => {
+                let number = self.type_number(args[0])?;
+                self.set(i, vec![number]);
+                Ok(())
+            }
             ["va_start", ..] => self.va_start(args[0]),
             ["va_copy", ..] => {
                 let (to, from) = (self.word(args[0])?, self.word(args[1])?);

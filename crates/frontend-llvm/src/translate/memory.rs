@@ -1,8 +1,9 @@
 //! Memory: variables, loads and stores, atomics, copies.
 
-use super::function::Body;
+use super::function::{Body, is_wide};
 use super::moves;
 use super::types::{self, Unsupported, Word};
+use super::wide::pair;
 use crate::Volatile;
 use crate::library::slow;
 use crate::llvm::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
@@ -78,6 +79,11 @@ impl<'m> Body<'_, 'm> {
         let address = self.word(i.operand(0))?;
         let words = types::words(self.tr.module, i.ty())?;
         let mut mode = read_mode(i.ordering());
+        if mode.is_atomic() && is_wide(i) {
+            let halves = self.wide_load(address, mode)?;
+            self.set(i, halves.to_vec());
+            return Ok(());
+        }
         if mode.is_atomic() && words.len() != 1 {
             return Err(format!("an atomic access of type {}", i.ty().print()));
         }
@@ -110,6 +116,9 @@ impl<'m> Body<'_, 'm> {
         let address = self.word(i.operand(1))?;
         let words = types::words(self.tr.module, i.operand(0).ty())?;
         let mut mode = write_mode(i.ordering());
+        if mode.is_atomic() && is_wide(i.operand(0)) {
+            return self.wide_store(address, pair(values)?, mode);
+        }
         if mode.is_atomic() && words.len() != 1 {
             return Err(format!("an atomic access of type {}", i.operand(0).ty().print()));
         }
@@ -260,9 +269,17 @@ impl<'m> Body<'_, 'm> {
             self.set(i, vec![Operand::Const(0), Operand::Const(1)]);
             return Ok(());
         }
+        let (success, failure, weak) = i.cmpxchg_parts();
+        if is_wide(i.operand(1)) {
+            let address = self.word(i.operand(0))?;
+            let (expected, new) = (pair(self.words(i.operand(1))?)?, pair(self.words(i.operand(2))?)?);
+            let modes = (read_mode(success).max(read_mode(failure)), write_mode(success));
+            let (old, same) = self.wide_compare(address, expected, new, modes)?;
+            self.set(i, vec![old[0], old[1], same]);
+            return Ok(());
+        }
         let word = self.scalar(i.operand(1))?;
         let size = word.size()?;
-        let (success, failure, weak) = i.cmpxchg_parts();
         let address = self.word(i.operand(0))?;
         let (expected, new) = (self.word(i.operand(1))?, self.word(i.operand(2))?);
         let old = self.b.register("");
@@ -305,6 +322,12 @@ impl<'m> Body<'_, 'm> {
     }
 
     pub fn atomicrmw(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        if is_wide(i) {
+            return self.wide_rmw(i);
+        }
+        if matches!(i.rmw_operation(), 11..=14) {
+            return self.float_rmw(i);
+        }
         let op = match i.rmw_operation() {
             0 => RmwOp::Exchange,
             1 => RmwOp::Add,

@@ -1,15 +1,19 @@
 //! From an LLVM module to a program: functions that can be reached, static memory, the threads.
 
+mod assembly;
 mod call;
 mod constant;
 mod counted;
 mod escape;
+mod exception;
 mod function;
 mod instruction;
 mod intrinsic;
+pub mod jump;
 mod memory;
 mod moves;
 pub mod types;
+mod wide;
 mod written;
 
 use crate::library::{self, Row, slow};
@@ -95,7 +99,9 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
         sources: HashMap::new(),
     };
     let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
-    translator.start(main).map_err(|why| Error::Unsupported(Diagnostic::about(name, why)))?;
+    translator
+        .start(main, &options.arguments)
+        .map_err(|why| Error::Unsupported(Diagnostic::about(name, why)))?;
     while let Some((function, id)) = translator.pending.pop() {
         let body = Body::translate(&mut translator, function);
         translator.program.functions[id.0 as usize] = body;
@@ -128,7 +134,7 @@ fn unless_error(b: &mut FunctionBuilder, address: Reg) {
 
 impl<'m> Translator<'m> {
     /// Thread 0: constructors, then the entry, then what `atexit` and destructors would do.
-    fn start(&mut self, main: Value<'m>) -> Result<(), Unsupported> {
+    fn start(&mut self, main: Value<'m>, arguments: &[String]) -> Result<(), Unsupported> {
         let constructors = self.listed("llvm.global_ctors")?;
         let destructors = self.listed("llvm.global_dtors")?;
         let main_id = self.function_id(main)?;
@@ -150,13 +156,11 @@ impl<'m> Translator<'m> {
             None => None,
         };
         if params >= 1 && result.is_none() {
-            args.push(Operand::Const(1));
+            args.push(Operand::Const(1 + arguments.len() as u64));
         }
         if params >= 2 {
-            let name = self.program.add_static("argv[0]", true, 1, Box::from(*b"program\0"));
-            let mut vector = [0; 16];
-            vector[..8].copy_from_slice(&name.to_le_bytes());
-            args.push(Operand::Const(self.program.add_static("argv", true, 8, Box::from(vector))));
+            let vector = self.argument_vector(arguments);
+            args.push(Operand::Const(vector));
         }
         args.resize(params, Operand::Const(0));
         b.push(Instr::Call { function: main_id, args: args.into(), dst: None });
@@ -178,6 +182,20 @@ impl<'m> Translator<'m> {
             registers: Vec::new(),
         });
         Ok(())
+    }
+
+    /// `argv`: the addresses of the arguments, and a null pointer.
+    fn argument_vector(&mut self, arguments: &[String]) -> u64 {
+        let mut vector = Vec::new();
+        for (at, argument) in
+            std::iter::once("program").chain(arguments.iter().map(String::as_str)).enumerate()
+        {
+            let bytes: Vec<u8> = argument.bytes().chain([0]).collect();
+            let address = self.program.add_static(&format!("argv[{at}]"), true, 1, bytes.into());
+            vector.extend(address.to_le_bytes());
+        }
+        vector.extend([0; 8]);
+        self.program.add_static("argv", true, 8, vector.into())
     }
 
     /// The functions in `llvm.global_ctors` or `llvm.global_dtors`, by priority.

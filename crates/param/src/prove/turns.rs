@@ -26,16 +26,24 @@ struct State {
 struct Search {
     /// It begins when so much work was done by all, or when nobody else is left.
     begins: u64,
-    /// Steps in one turn.
+    /// Steps in the next turn, and in a later one at most: turns double, so that what is easy for one search does
+    /// not wait long for the others.
+    next: u64,
     share: u64,
     ended: bool,
 }
 
 impl Turns {
-    /// For each search when it begins and its share, and how much all may do. The first begins at once.
-    pub fn new(searches: &[(u64, u64)], limit: u64) -> Turns {
-        let searches =
-            searches.iter().map(|(begins, share)| Search { begins: *begins, share: *share, ended: false });
+    /// For each search when it begins, its first share and its largest, and how much all may do. The first begins at
+    /// once.
+    pub fn new(searches: &[(u64, u64, u64)], limit: u64) -> Turns {
+        let search = |(begins, next, share): &(u64, u64, u64)| Search {
+            begins: *begins,
+            next: *next,
+            share: *share,
+            ended: false,
+        };
+        let searches = searches.iter().map(search);
         let state = State { searches: searches.collect(), turn: 0, done: 0, limit, over: false };
         Turns { state: Mutex::new(state), changed: Condvar::new() }
     }
@@ -56,7 +64,14 @@ impl Turns {
         while state.turn != search && !state.over {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        (!state.over).then(|| state.searches[search].share.min(state.limit - state.done))
+        if state.over {
+            return None;
+        }
+        let left = state.limit - state.done;
+        let Search { next, share, .. } = &mut state.searches[search];
+        let now = *next;
+        *next = (2 * now).min(*share);
+        Some(now.min(left))
     }
 
     /// A search has ended, after `steps` of its last turn. With an answer, the others end too.

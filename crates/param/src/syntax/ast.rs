@@ -68,6 +68,8 @@ pub enum Item {
     Unsafe(StateSet),
     /// States that are claimed not to be reached.
     Invariant(StateSet),
+    /// Configurations that are assumed not to be.
+    Assume(StateSet),
     /// An abbreviation.
     Predicate(StateSet),
     /// A step of the system.

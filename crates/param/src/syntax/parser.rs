@@ -56,6 +56,11 @@ impl Parser {
                     self.advance();
                     program.items.push(Item::Invariant(self.state_set(span)?));
                 }
+                // No keyword: older systems may use the word as a name.
+                Token::Lower(word) if word == "assume" => {
+                    self.advance();
+                    program.items.push(Item::Assume(self.state_set(span)?));
+                }
                 Token::Keyword("predicate") => {
                     self.advance();
                     program.items.push(Item::Predicate(self.state_set(span)?));
@@ -63,8 +68,8 @@ impl Parser {
                 Token::Keyword("transition") => program.items.push(Item::Transition(self.transition()?)),
                 _ => {
                     return Err(self.expected("a declaration").help(
-                        "a file holds type, const, var, array, weak, init, unsafe, invariant, predicate and \
-                         transition declarations",
+                        "a file holds type, const, var, array, weak, init, unsafe, invariant, assume, \
+                         predicate and transition declarations",
                     ));
                 }
             }

@@ -53,6 +53,7 @@ impl Display for Item {
             Item::Init(set) => ("init", set),
             Item::Unsafe(set) => ("unsafe", set),
             Item::Invariant(set) => ("invariant", set),
+            Item::Assume(set) => ("assume", set),
             Item::Predicate(set) => ("predicate", set),
             Item::Transition(transition) => return transition.fmt(f),
         };

@@ -22,7 +22,7 @@ pub fn proof_html(proof: &Proof<'_>) -> String {
     };
     let mut notes = vec![message];
     notes.extend(answer.warnings.iter().map(|other| format!("Warning: {}", warning(subject, other).1)));
-    let run = answer.trace.as_ref().map(|found| view(proof, &Run::new(subject.system, answer.memory, found)));
+    let run = answer.trace.as_ref().map(|found| view(proof, &Run::new(subject, answer.memory, found)));
     let invariant = (!answer.invariant.is_empty()).then(|| {
         let mut view = View { name: "invariant".to_string(), ..View::default() };
         view.file(subject.file);
@@ -54,7 +54,7 @@ pub fn proof_html(proof: &Proof<'_>) -> String {
 
 /// The run that reaches an unsafe state.
 fn view(proof: &Proof<'_>, run: &Run<'_>) -> View {
-    let Run { instance, trace, property } = run;
+    let Run { instance, trace, property, .. } = run;
     let subject = &proof.subject;
     let mut view = View { name: "run".to_string(), tone: "violated", ..View::default() };
     view.file(subject.file);

@@ -2,7 +2,6 @@
 
 use super::{Checked, Explored, Proof, Run, refusal, warning, words};
 use crate::diagnostic;
-use porf_param::Warning;
 use porf_param::certificate::Confirmed;
 use porf_verdict::{Diagnostic, Verdict};
 use serde_json::{Value, json};
@@ -36,7 +35,7 @@ pub fn proof_json(proof: &Proof<'_>) -> String {
             let cubes: Vec<String> =
                 answer.invariant.iter().map(|cube| words::cube(subject.system, cube)).collect();
             let assumptions: Vec<String> = (answer.warnings.iter())
-                .filter(|warning| matches!(warning, Warning::Assumed { .. }))
+                .filter(|warning| warning.is_assumption())
                 .map(|assumed| warning(subject, assumed).1)
                 .collect();
             object["coverage"] = match subject.system.number_procs {
@@ -59,16 +58,16 @@ pub fn proof_json(proof: &Proof<'_>) -> String {
         Verdict::Inconclusive(limit) => object["limit"] = limit.to_string().into(),
     }
     if let Some(found) = &answer.trace {
-        object["trace"] = run(&Run::new(subject.system, answer.memory, found));
+        object["trace"] = run(&Run::new(subject, answer.memory, found));
     }
     format!("{object}\n")
 }
 
 fn run(run: &Run<'_>) -> Value {
-    let Run { instance, trace, property } = run;
+    let Run { instance, trace, property, .. } = run;
     let steps: Vec<Value> = (words::steps(instance, trace).iter().zip(&trace.steps))
         .map(|(step, (_, after))| {
-            json!({
+            let mut one = json!({
                 "kind": if step.transition.is_some() { "transition" } else { "commit" },
                 "action": step.transition.as_deref().unwrap_or("commit"),
                 "processes": step.processes.iter().map(|p| p + 1).collect::<Vec<_>>(),
@@ -76,7 +75,11 @@ fn run(run: &Run<'_>) -> Value {
                 "effects": step.effects,
                 "buffers": step.buffers,
                 "state": words::state(instance, after),
-            })
+            });
+            if run.program.is_some() {
+                one["line"] = step.line.into();
+            }
+            one
         })
         .collect();
     json!({
@@ -97,7 +100,7 @@ pub fn explored_json(explored: &Explored<'_>) -> String {
         "seconds": seconds, "cut": explored.cuts(),
     });
     if let Some(found) = &exploration.trace {
-        object["trace"] = run(&Run::new(subject.system, *memory, found));
+        object["trace"] = run(&Run::new(subject, *memory, found));
     }
     format!("{object}\n")
 }

@@ -1,11 +1,14 @@
-//! The answers of `porf prove`: a proof or a run, one explored instance, a checked certificate, an error.
+//! The answers of `porf prove`: a proof or a run, one explored instance, a checked certificate, advice on
+//! fences, an error.
 
+mod fences;
 mod html;
 mod json;
 mod sarif;
 mod text;
 mod words;
 
+pub use fences::{Fences, fences_json, fences_text};
 pub use html::proof_html;
 pub use json::{checked_json, error_json, explored_json, proof_json};
 pub use sarif::proof_sarif;
@@ -21,10 +24,12 @@ use porf_param::{Memory, ProofAnswer, Warning};
 pub struct Subject<'a> {
     /// The path as the user gave it.
     pub file: &'a str,
-    /// The text of the system.
+    /// Its text.
     pub source: &'a str,
     /// The system.
     pub system: &'a System,
+    /// The file is a program that the system was made from.
+    pub program: bool,
 }
 
 /// The answer of a proof.
@@ -100,11 +105,14 @@ struct Run<'a> {
     instance: Instance<'a>,
     trace: &'a Trace,
     property: usize,
+    /// The program that the lines of the system are lines of.
+    program: Option<&'a str>,
 }
 
 impl<'a> Run<'a> {
-    fn new(system: &'a System, memory: Memory, (trace, property): &'a (Trace, usize)) -> Run<'a> {
-        Run { instance: Instance::new(system, memory, trace.processes), trace, property: *property }
+    fn new(subject: &Subject<'a>, memory: Memory, (trace, property): &'a (Trace, usize)) -> Run<'a> {
+        let instance = Instance::new(subject.system, memory, trace.processes);
+        Run { instance, trace, property: *property, program: subject.program.then_some(subject.file) }
     }
 }
 
@@ -154,6 +162,7 @@ fn warning(subject: &Subject<'_>, warning: &Warning) -> (&'static str, String) {
                 ),
             )
         }
+        Warning::OfProgram { message } => ("program", message.clone()),
         Warning::NoInvariant { count } => {
             ("no_invariant", format!("{count} stated invariants are not invariant and were not used"))
         }

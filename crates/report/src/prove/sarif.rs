@@ -15,7 +15,7 @@ pub fn proof_sarif(proof: &Proof<'_>) -> String {
         let at = found.map(|(_, property)| location(subject, subject.system.unsafes[*property].span));
         let result = log.error(violation.kind.word(), &message, at.as_ref());
         if let Some(found) = found {
-            let run = Run::new(subject.system, answer.memory, found);
+            let run = Run::new(subject, answer.memory, found);
             let steps = words::steps(&run.instance, run.trace);
             result["codeFlows"] = flow(steps.iter().filter_map(|step| {
                 let name = step.transition.as_ref()?;

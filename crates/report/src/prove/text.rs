@@ -6,11 +6,11 @@ use porf_param::Warning;
 use porf_param::prove::Order;
 use porf_verdict::{Coverage, Verdict};
 
-const GREEN: &str = "1;32";
-const RED: &str = "1;31";
-const YELLOW: &str = "1;33";
+pub(super) const GREEN: &str = "1;32";
+pub(super) const RED: &str = "1;31";
+pub(super) const YELLOW: &str = "1;33";
 const BOLD: &str = "1";
-const DIM: &str = "2";
+pub(super) const DIM: &str = "2";
 
 /// The answer of a proof.
 pub fn proof_text(proof: &Proof<'_>, paint: Paint) -> String {
@@ -26,7 +26,7 @@ pub fn proof_text(proof: &Proof<'_>, paint: Paint) -> String {
         text.push_str(&format!("{} {}\n", paint.wrap(YELLOW, "warning:"), warning(subject, other).1));
     }
     if let Some(found) = &answer.trace {
-        text.push_str(&run(&Run::new(subject.system, answer.memory, found), paint));
+        text.push_str(&run(&Run::new(subject, answer.memory, found), paint));
     }
     if let Some(steps) = &answer.spurious {
         text.push_str("\nThe steps that do not replay:\n");
@@ -67,7 +67,7 @@ pub(super) fn covered(subject: &Subject<'_>, warnings: &[Warning], coverage: &Co
         (Some(most), false) => format!("up to {most} processes"),
         (Some(most), true) => format!("{most} processes"),
     };
-    let assumed = warnings.iter().filter(|warning| matches!(warning, Warning::Assumed { .. })).count();
+    let assumed = warnings.iter().filter(|warning| warning.is_assumption()).count();
     let under = match assumed {
         0 => String::new(),
         1 => ", under 1 assumption".to_owned(),
@@ -102,7 +102,7 @@ fn processes(procs: &[u8]) -> String {
 }
 
 fn run(run: &Run<'_>, paint: Paint) -> String {
-    let Run { instance, trace, property } = run;
+    let Run { instance, trace, property, .. } = run;
     let steps = words::steps(instance, trace);
     let name = |step: &words::StepView| {
         let action = step.transition.as_deref().unwrap_or("(commit)");
@@ -114,6 +114,9 @@ fn run(run: &Run<'_>, paint: Paint) -> String {
         let title = format!("{:width$}", name(step));
         let title = paint.wrap(if step.transition.is_none() { DIM } else { BOLD }, &title);
         let mut parts = Vec::new();
+        if let (Some(file), Some(line)) = (run.program, step.line) {
+            parts.push(format!("{file}:{line}"));
+        }
         if !step.reads.is_empty() {
             parts.push(format!("reads {}", step.reads.join(", ")));
         }
@@ -148,7 +151,7 @@ pub fn explored_text(explored: &Explored<'_>, paint: Paint) -> String {
         ),
     };
     if let Some(found) = &exploration.trace {
-        text.push_str(&run(&Run::new(subject.system, *memory, found), paint));
+        text.push_str(&run(&Run::new(subject, *memory, found), paint));
     }
     text.push_str(&paint.wrap(DIM, &format!("{} states, {seconds:.3} s\n", exploration.states.len())));
     text

@@ -11,6 +11,8 @@ use porf_param::system::{System, TypeKind};
 pub struct StepView {
     /// The transition; `None` when a pending group reaches memory.
     pub transition: Option<String>,
+    /// The line of the transition.
+    pub line: Option<u32>,
     /// The processes, the acting one first.
     pub processes: Vec<u8>,
     /// `X = True (memory)`: what the step read from weak memory.
@@ -44,11 +46,11 @@ fn view(instance: &Instance<'_>, before: &State, step: &Step, after: &State) -> 
         |cell: usize, v: i32| format!("{} := {}", cell_name(instance, cell), value(instance, cell, v));
     let changed: Vec<usize> =
         (0..before.cells.len()).filter(|c| before.cells[*c] != after.cells[*c]).collect();
-    let (transition, processes, reads, effects) = match step {
+    let (transition, line, processes, reads, effects) = match step {
         Step::Commit { process, group } => {
             let writes = &before.buffers[*process as usize][*group];
             let effects = writes.iter().map(|(c, v)| format!("memory {}", write(*c as usize, *v))).collect();
-            (None, vec![*process], Vec::new(), effects)
+            (None, None, vec![*process], Vec::new(), effects)
         }
         Step::Transition { index, procs } => {
             let transition = &instance.system.transitions[*index];
@@ -73,7 +75,7 @@ fn view(instance: &Instance<'_>, before: &State, step: &Step, after: &State) -> 
                     reads.push(read);
                 }
             }
-            (Some(transition.name.clone()), processes, reads, effects)
+            (Some(transition.name.clone()), Some(transition.span.line), processes, reads, effects)
         }
     };
     let buffers = (after.buffers.iter().enumerate())
@@ -88,7 +90,7 @@ fn view(instance: &Instance<'_>, before: &State, step: &Step, after: &State) -> 
             format!("#{}: {}", process + 1, groups.join(", "))
         })
         .collect();
-    StepView { transition, processes, reads, effects, buffers }
+    StepView { transition, line, processes, reads, effects, buffers }
 }
 
 fn cell_name(instance: &Instance<'_>, cell: usize) -> String {

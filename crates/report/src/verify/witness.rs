@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// The file for a violation of an answer, if an execution shows it.
 pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
     let shown = found.shown.as_ref()?;
-    let Origin { files, flags, entry, spurious, overflow, volatile, inputs, real_std, leaks } =
+    let Origin { files, flags, entry, arguments, spurious, overflow, volatile, inputs, real_std, leaks } =
         &answer.origin;
     Some(json!({
         "schema": 1,
@@ -22,6 +22,7 @@ pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
         "overflow": overflow,
         "volatile": volatile.word(),
         "real_std": real_std,
+        "arguments": arguments,
         "leaks": leaks,
         "inputs": inputs.as_ref().map(ToString::to_string),
         "model": answer.model.name(),
@@ -57,6 +58,7 @@ impl Witness {
         let origin = Origin {
             files: list("files"),
             flags: list("flags"),
+            arguments: list("arguments"),
             entry: json["entry"].as_str().unwrap_or("main").to_string(),
             spurious: json["spurious"] == true,
             overflow: json["overflow"] == true,

@@ -95,11 +95,6 @@ fn peak_memory() -> u64 {
     }
 }
 
-/// The name of a variable, of which the place may be in the middle.
-fn without_offset(name: String) -> String {
-    name.split_once('+').map_or(name.clone(), |(name, _)| name.to_string())
-}
-
 /// Whether the user wants to know of a finding.
 fn is_told(finding: &protocol::Finding, symbols: &mut Symbols, suppressions: &Suppressions) -> bool {
     let Some(kind) = FindingKind::from_number(finding.kind) else { return true };
@@ -107,7 +102,7 @@ fn is_told(finding: &protocol::Finding, symbols: &mut Symbols, suppressions: &Su
         return true;
     }
     let mut names: Vec<(String, bool)> =
-        symbols.datum(finding.address).map(|name| (without_offset(name), false)).into_iter().collect();
+        symbols.variable(finding.address).map(|(name, _)| (name, false)).into_iter().collect();
     for stack in &finding.stacks[..finding.stack_count as usize] {
         for (depth, &address) in stack.frames[..stack.length as usize].iter().enumerate() {
             names.extend(symbols.file(address).map(|file| (file.to_string(), depth == 0)));

@@ -18,7 +18,7 @@ struct Object {
     /// Where the object's address 0 is.
     base: u64,
     path: String,
-    code: bool,
+    is_code: bool,
 }
 
 impl Symbols {
@@ -37,16 +37,20 @@ impl Symbols {
             let number = |text: &str| u64::from_str_radix(text, 16).unwrap_or(0);
             let (start, end, offset) = (number(start), number(end), number(offset));
             let base = *bases.entry(path).or_insert(start.wrapping_sub(offset));
-            let code = permissions.contains('x');
-            objects.push(Object { start, end, base, path: path.to_string(), code });
+            objects.push(Object {
+                start,
+                end,
+                base,
+                path: path.to_string(),
+                is_code: permissions.contains('x'),
+            });
         }
         Symbols { objects, loaded: HashMap::new(), sources: HashMap::new() }
     }
 
     /// The file that has this address.
     pub fn file(&self, address: u64) -> Option<&str> {
-        let object = self.objects.iter().find(|object| (object.start..object.end).contains(&address));
-        object.map(|object| object.path.as_str())
+        self.objects.iter().find(|object| object.has(address)).map(|object| object.path.as_str())
     }
 
     /// The frames of a return address, innermost first.
@@ -54,8 +58,7 @@ impl Symbols {
         // The call is before the return address.
         let address = return_address.wrapping_sub(1);
         let unknown = |name: String| vec![Frame { function: name, file: None, line: 0, column: 0 }];
-        let is_here = |object: &&Object| object.code && (object.start..object.end).contains(&address);
-        let Some(object) = self.objects.iter().find(is_here) else {
+        let Some(object) = self.objects.iter().find(|object| object.is_code && object.has(address)) else {
             return unknown(format!("{return_address:#x}"));
         };
         let loader = self
@@ -85,28 +88,30 @@ impl Symbols {
         frames
     }
 
-    /// The variable at an address, with an offset if it is inside of one.
-    pub fn datum(&mut self, address: u64) -> Option<String> {
+    /// The variable of static storage duration at an address, and how many bytes inside of it that is.
+    pub fn variable(&mut self, address: u64) -> Option<(String, u64)> {
         // Variables that begin as zero lie behind what the file has.
         let is_here = |object: &&Object| object.start <= address && address < object.end + BSS;
-        let object = self.objects.iter().filter(|object| !object.code).rfind(is_here)?;
+        let object = self.objects.iter().filter(|object| !object.is_code).rfind(is_here)?;
         let loader = self
             .loaded
             .entry(object.path.clone())
             .or_insert_with(|| addr2line::Loader::new(&object.path).ok());
         let relative = if is_absolute(&object.path) { address } else { address - object.base };
         let symbol = loader.as_ref()?.find_symbol_info(relative)?;
-        let name = addr2line::demangle_auto(symbol.name().into(), None).into_owned();
-        match relative - symbol.address() {
-            0 => Some(name),
-            offset if offset < BSS => Some(format!("{name}+{offset}")),
-            _ => None,
-        }
+        let offset = relative - symbol.address();
+        (offset < BSS).then(|| (porf::names::demangled(symbol.name()), offset))
     }
 }
 
 /// No variables are further behind the file than this.
 const BSS: u64 = 1 << 24;
+
+impl Object {
+    fn has(&self, address: u64) -> bool {
+        (self.start..self.end).contains(&address)
+    }
+}
 
 /// The column in characters: debug information counts bytes.
 fn column(sources: &mut HashMap<String, Option<Lines<String>>>, file: &str, line: u32, byte: u32) -> u32 {

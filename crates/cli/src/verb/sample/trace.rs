@@ -5,7 +5,7 @@ use super::symbols::Symbols;
 use porf_event::ThreadId;
 use porf_report::sample::Step;
 use porf_sample::protocol::{Did, Finding, FindingKind, Shared, TRACED, Traced};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// So many events before a finding are told, and so many after it.
 const BEFORE: u64 = 600;
@@ -18,9 +18,20 @@ pub fn around(shared: &Shared, finding: &Finding, symbols: &mut Symbols) -> Vec<
     if shared.options.trace == 0 || first >= finding.traced {
         return Vec::new();
     }
-    let numbers = first..last;
-    let events: Vec<&Traced> = numbers.map(|number| &shared.trace[number as usize % TRACED]).collect();
-    let found = (finding.traced - first) as usize;
+    let event = |number: u64| &shared.trace[number as usize % TRACED];
+    // What one thread does with memory without a name is nobody else's concern: its stack.
+    let mut users: HashMap<u64, HashSet<ThreadId>> = HashMap::new();
+    for event in (first..last).map(event) {
+        users.entry(event.address).or_default().insert(event.thread);
+    }
+    let tells = |number: &u64| {
+        let event = event(*number);
+        let plain = matches!(Did::from_number(event.did), Did::Read | Did::Write);
+        !plain || users[&event.address].len() > 1 || symbols.variable(event.address).is_some()
+    };
+    let numbers: Vec<u64> = (first..last).filter(tells).collect();
+    let found = numbers.partition_point(|number| *number < finding.traced);
+    let events: Vec<&Traced> = numbers.iter().map(|number| event(*number)).collect();
     // Who wrote what was read: a thread's clock, and the place.
     let mut writes: HashMap<(ThreadId, u32, u64), usize> = HashMap::new();
     let mut steps: Vec<Step> = Vec::new();
@@ -63,9 +74,15 @@ fn concerned(finding: &Finding, events: &[&Traced], found: usize) -> Vec<usize> 
 
 /// In a few words, as for other engines: `x := 1 rel`, `x → 1 acq`, `lock m`.
 fn text(event: &Traced, did: Did, symbols: &mut Symbols) -> String {
-    let name = symbols.datum(event.address).unwrap_or_else(|| format!("{:#x}", event.address));
+    let name = match symbols.variable(event.address) {
+        Some((name, 0)) => name,
+        Some((name, offset)) => format!("{name}+{offset}"),
+        None => format!("{:#x}", event.address),
+    };
     let order = ["rlx", "acq", "rel", "acq_rel", "sc"].get(event.order as usize).copied().unwrap_or("");
-    let number = |value: u64| porf::names::number(value, event.size.min(8) as u8);
+    // What has no size has no value either.
+    let size = if matches!(event.size, 1 | 2 | 4) { event.size as u8 } else { 8 };
+    let number = |value: u64| porf::names::number(value, size);
     let (read, written) = (number(event.read), number(event.written));
     match did {
         Did::Read if matches!(event.size, 1 | 2 | 4 | 8) => format!("{name} → {read}"),
