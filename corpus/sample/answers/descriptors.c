@@ -1,4 +1,4 @@
-// One thread closes or replaces a descriptor that another uses. With RIGHT defined, something orders them.
+// One thread closes a descriptor that another uses or replaces. With RIGHT defined, something orders them.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -82,8 +82,8 @@ int main(int argc, char **argv) {
     void *(*other)(void *) = stream ? closes_stream : !strcmp(argv[1], "dup2") ? replaces : closes;
     pthread_create(&thread, 0, other, stream);
     enter();
-    fcntl(fd, F_GETFD);
-    if (strcmp(argv[1], "dup2") && read(fd, &byte, 1) > 0) return 1;
+    if (!strcmp(argv[1], "dup2")) close(fd);
+    else if (fcntl(fd, F_GETFD) >= 0 && read(fd, &byte, 1) > 0) return 1;
     leave();
     pthread_join(thread, 0);
     return 0;

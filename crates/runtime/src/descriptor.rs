@@ -1,4 +1,4 @@
-//! Races on descriptors: one thread closes or replaces what another uses.
+//! Races on descriptors: one thread closes what another uses or replaces.
 //!
 //! A descriptor has a place in the shadow ([`DESCRIPTOR_PLACES`]), which nothing else uses. A call that uses the
 //! descriptor reads the place. Whoever opens a descriptor writes it, so that a use without synchronisation races with
@@ -91,7 +91,8 @@ opening! {
     mkostemp_inner mkostemp(template: usize, flags: i32);
 }
 
-/// The second descriptor is closed if it is open, and becomes a copy of the first.
+/// The second descriptor becomes a copy of the first at once, so whoever uses it has the one or the other: that is no
+/// race. To close it at the same time is one.
 unsafe fn copy(from: i32, to: i32, call: impl FnOnce() -> i32) -> i32 {
     let pc = caller();
     if is_running() {
@@ -99,12 +100,9 @@ unsafe fn copy(from: i32, to: i32, call: impl FnOnce() -> i32) -> i32 {
         // SAFETY: one kernel thread.
         unsafe { *CALLER.get() = pc };
         used(from);
-        if from != to {
-            closes(to);
-        }
+        used(to);
     }
-    let result = call();
-    if from != to { opened(result) } else { result }
+    call()
 }
 
 unsafe extern "C" fn dup2_inner(from: i32, to: i32) -> i32 {

@@ -277,35 +277,97 @@ pub unsafe extern "C" fn fork() -> i32 {
     // The child is somebody to wait for.
     crate::ask::expect_peers();
     // SAFETY: the program's own fork.
+    let child = unsafe { real!(fork() -> i32) };
+    if child == 0 {
+        become_child()
+    } else {
+        note_child(child)
+    }
+    child
+}
+
+/// A child that shares the memory until it executes another program would run the scheduler of its parent: it gets a
+/// copy.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vfork() -> i32 {
+    // SAFETY: the contract of this function is that of the one it calls.
+    unsafe { fork() }
+}
+
+/// This process is a copy of the sampled one with the calling thread alone. What it finds is counted nowhere.
+fn become_child() {
+    if !world::is_initialised() {
+        return;
+    }
+    // SAFETY: initialised; one kernel thread.
     unsafe {
-        let child = real!(fork() -> i32);
-        if child == 0 && world::is_initialised() {
-            // The child is not the sampled program: what it finds is counted nowhere.
-            let w = world();
-            w.separate(alone());
-            if std::mem::take(&mut *SAMPLING.get()) {
-                end_with_parent();
-            }
-            if !is_running() {
-                return child;
-            }
-            // Only the calling thread exists in it.
-            w.forked_child = true;
-            let current = w.current;
-            w.runnable.clear();
-            w.runnable.push(current);
-            for index in 0..w.fiber_count {
-                if index != current.as_usize() {
-                    w.fibers[index].state = world::State::Finished;
-                }
+        let w = world();
+        w.separate(alone());
+        if std::mem::take(&mut *SAMPLING.get()) {
+            end_with_parent();
+        }
+        if !is_running() {
+            return;
+        }
+        w.forked_child = true;
+        let current = w.current;
+        w.runnable.clear();
+        w.runnable.push(current);
+        for index in 0..w.fiber_count {
+            if index != current.as_usize() {
+                w.fibers[index].state = world::State::Finished;
             }
         }
-        if child > 0 && is_sampling() && is_running() {
-            world().children.push(child);
-        }
-        child
     }
 }
+
+fn note_child(child: i32) {
+    if child > 0 && is_sampling() && is_running() {
+        // SAFETY: running.
+        unsafe { world() }.children.push(child);
+    }
+}
+
+type Main = extern "C" fn(usize) -> i32;
+
+/// What a cloned process is to do; in the memory that is copied for it.
+static CLONED: Global<Option<(Main, usize)>> = Global::new(None);
+
+extern "C" fn run_cloned(_: usize) -> i32 {
+    become_child();
+    // SAFETY: set by the parent right before; one kernel thread.
+    unsafe { (*CLONED.get()).take() }.map_or(0, |(main, argument)| main(argument))
+}
+
+/// A process with memory of its own, as by `fork`. One that shares the memory is passed on.
+unsafe extern "C" fn clone_inner(
+    main: Main,
+    stack: usize,
+    flags: i32,
+    argument: usize,
+    parent: usize,
+    storage: usize,
+    child: usize,
+) -> i32 {
+    let copies = flags & libc::CLONE_VM == 0;
+    // SAFETY: the program's own call, with another function first; one kernel thread.
+    unsafe {
+        let mut first = main;
+        if copies {
+            crate::ask::expect_peers();
+            *CLONED.get() = Some((main, argument));
+            first = run_cloned;
+        }
+        let process = real!(clone(m: Main = first, s: usize = stack, f: i32 = flags, a: usize = argument,
+            p: usize = parent, t: usize = storage, c: usize = child) -> i32);
+        if copies {
+            note_child(process);
+        }
+        process
+    }
+}
+
+interpose! { clone => clone_inner; }
 
 /// Whatever ends the parent ends this process.
 pub fn end_with_parent() {
