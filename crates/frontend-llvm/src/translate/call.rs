@@ -4,8 +4,8 @@ use super::function::Body;
 use super::types::{self, Unsupported};
 use crate::library::{self, slow};
 use crate::llvm::{TypeKind, Value, ValueKind};
-use porf_event::{FenceMode, WriteMode};
-use porf_ir::{CmpOp, Instr, Operand, Reg, Width};
+use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
+use porf_ir::{CmpOp, Instr, Operand, Reg, RmwOp, Width};
 
 impl<'m> Body<'_, 'm> {
     pub fn call(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
@@ -210,6 +210,21 @@ impl<'m> Body<'_, 'm> {
                 self.b.push(Instr::Fence { mode: FenceMode::SeqCst });
             }
             lines if lines.iter().all(|line| is_known(line)) => {}
+            // A fence by way of a variable that nobody reads.
+            ["lock not qword ptr [$0]"] => {
+                let address = self.word(i.arguments()[0])?;
+                let (dst, operand) = (self.b.register(""), Operand::Const(u64::MAX));
+                let (read, write, kind) = (ReadMode::SeqCst, WriteMode::SeqCst, RmwKind::Amo);
+                self.b.push(Instr::Fence { mode: FenceMode::SeqCst });
+                let op = RmwOp::Xor;
+                self.b.push(Instr::Rmw { dst, op, address, operand, size: 8, read, write, kind });
+            }
+            // Rust asks for extensions of the processor: there are none.
+            ["mov ${0:q}, rbx", "cpuid", "xchg ${0:q}, rbx"] => {
+                let count = types::words(self.tr.module, i.ty())?.len();
+                self.set(i, vec![Operand::Const(0); count]);
+                return Ok(());
+            }
             _ => return Err(format!("inline assembly `{}`", text.escape_debug())),
         }
         if i.ty().kind() == TypeKind::Void {
