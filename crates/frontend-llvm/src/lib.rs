@@ -16,6 +16,7 @@
 pub mod cache;
 mod code;
 mod compile;
+mod instrument;
 mod library;
 mod llvm;
 mod promote;
@@ -27,6 +28,7 @@ mod translate;
 
 pub use code::Code;
 pub use compile::{compile, find_clang, include_directory, is_cpp};
+pub use instrument::instrument;
 pub use library::verifier::SECTION as ATOMIC_SECTION;
 pub use llvm::version;
 pub use rust::is_source as is_rust;
