@@ -77,6 +77,13 @@ fn tests_of_a_crate() {
     let output = krate.porf(&["verify", "--bin", "small"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.starts_with("safe"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+
+    // The same natively, with LLVM's instrumentation and the sampler.
+    for (name, outcome, code) in [("right", "ok", 0), ("wrong", "FAILED", 101)] {
+        let output = krate.porf(&["sample", "test", "--lib", "--exact", name]);
+        let (said, exit) = lines(&output);
+        assert_eq!((said[0].as_str(), exit), (format!("test {name} ... {outcome}").as_str(), Some(code)));
+    }
 }
 
 /// A crate with one test has one test.

@@ -122,7 +122,7 @@ fn run(
 }
 
 /// Whether a file is C++, by its name.
-pub fn is_cpp(path: &Path) -> bool {
+pub(crate) fn is_cpp(path: &Path) -> bool {
     // `.C` is C++, and `.c` is not.
     path.extension().is_some_and(|extension| extension == "C")
         || matches!(extension(path).as_str(), "cc" | "cpp" | "cxx" | "c++" | "cp" | "ii")

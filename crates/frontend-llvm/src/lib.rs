@@ -17,6 +17,7 @@ pub mod cache;
 mod code;
 mod compile;
 mod database;
+mod instrument;
 mod library;
 mod llvm;
 mod promote;
@@ -28,6 +29,7 @@ mod translate;
 
 pub use code::Code;
 pub use compile::{compile, find_clang, include_directory};
+pub use instrument::instrument;
 pub use library::verifier::SECTION as ATOMIC_SECTION;
 pub use llvm::version;
 pub use rust::is_source as is_rust;

@@ -1,10 +1,11 @@
 //! What futures need.
 
 use crate::porf_intrinsics as porf;
+use std::cell::UnsafeCell;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Whether the task was woken since it was polled last.
@@ -43,21 +44,36 @@ where
 }
 
 /// Keeps the waker of one task.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct AtomicWaker {
-    waker: Mutex<Option<Waker>>,
+    /// Whether a thread looks at the waker.
+    taken: AtomicBool,
+    waker: UnsafeCell<Option<Waker>>,
 }
+
+// SAFETY: only the thread that has set `taken` looks at the waker.
+unsafe impl Send for AtomicWaker {}
+// SAFETY: as above.
+unsafe impl Sync for AtomicWaker {}
 
 impl AtomicWaker {
     pub fn new() -> AtomicWaker {
         AtomicWaker::default()
     }
 
-    /// As loom's and futures': while another thread takes the waker, the new one is woken at once.
+    /// As loom's and futures': while another thread takes the waker, the new one is woken at once. This thread then
+    /// goes on when the other is done: until then it could only poll again and again.
     pub fn register(&self, waker: Waker) {
-        match self.waker.try_lock() {
-            Ok(mut kept) => *kept = Some(waker),
-            Err(_) => waker.wake(),
+        if !self.taken.swap(true, Ordering::Acquire) {
+            // SAFETY: this thread has set `taken`.
+            let before = unsafe { (*self.waker.get()).replace(waker) };
+            self.taken.store(false, Ordering::Release);
+            drop(before);
+        } else {
+            waker.wake();
+            while self.taken.load(Ordering::Relaxed) {
+                porf::wait();
+            }
         }
     }
 
@@ -72,6 +88,18 @@ impl AtomicWaker {
     }
 
     pub fn take_waker(&self) -> Option<Waker> {
-        self.waker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+        while self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            porf::wait();
+        }
+        // SAFETY: this thread has set `taken`.
+        let waker = unsafe { (*self.waker.get()).take() };
+        self.taken.store(false, Ordering::Release);
+        waker
+    }
+}
+
+impl std::fmt::Debug for AtomicWaker {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("AtomicWaker").finish_non_exhaustive()
     }
 }

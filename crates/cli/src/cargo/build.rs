@@ -1,8 +1,8 @@
 //! Builds a crate so that the bitcode of whole programs is left: see `porf_frontend_llvm::rust`.
 //!
 //! The build has a target directory of its own, and says `--target`, so that build scripts and procedural
-//! macros are compiled as always. Nothing is linked: `cargo-porf` itself stands for the linker and makes an
-//! empty file. What has not changed is not built again.
+//! macros are compiled as always. Nothing is linked: `cargo-porf` itself stands for the linker and makes a file
+//! that says how it was called. What has not changed is not built again.
 
 use super::dropin::Patches;
 use super::settings::Settings;
@@ -71,6 +71,8 @@ pub struct Built {
     /// Its place among the targets.
     pub order: usize,
     pub bitcode: PathBuf,
+    /// What cargo takes for the program: the arguments of the linker, one in each line.
+    pub executable: PathBuf,
     pub settings: Settings,
 }
 
@@ -165,7 +167,7 @@ fn artifact(workspace: &Workspace, verb: &str, message: &Value) -> Result<Option
     };
     let settings = workspace.settings(message["package_id"].as_str().unwrap_or(""))?;
     let order = ["lib", "bin", "test"].iter().position(|known| kind.contains(known)).unwrap_or(3);
-    Ok(Some(Built { title, name, order, bitcode, settings }))
+    Ok(Some(Built { title, name, order, bitcode, executable: path, settings }))
 }
 
 /// The newest merged module of a program: `deps/name-hash.….lto.after-restriction.bc`.
@@ -189,7 +191,7 @@ fn bitcode(executable: &Path, name: &str) -> Option<PathBuf> {
         .map(|entry| entry.path())
 }
 
-/// As a linker: makes the file that is asked for. `None` where the program is called as cargo does.
+/// As a linker: writes the arguments into the file that is asked for. `None` where the program is called as cargo does.
 pub fn link() -> Option<ExitCode> {
     std::env::var_os(LINKS)?;
     let arguments: Vec<_> = std::env::args_os().collect();
@@ -197,7 +199,8 @@ pub fn link() -> Option<ExitCode> {
         return None;
     }
     let at = arguments.iter().position(|argument| argument == "-o")?;
-    let made = std::fs::write(arguments.get(at + 1)?, "");
+    let lines: Vec<_> = arguments.iter().skip(1).map(|argument| argument.to_string_lossy()).collect();
+    let made = std::fs::write(arguments.get(at + 1)?, lines.join("\n"));
     Some(if made.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -12,7 +12,7 @@ use serde_json::json;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 /// Explore each test of the crate
@@ -56,7 +56,7 @@ pub struct VerifyArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub enum Format {
     Text,
     Json,
 }
@@ -111,17 +111,12 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
     let text = args.format == Format::Text;
     let mut code = read(&built.bitcode, &args.given)?;
     let tests = code.tests().map_err(|error| Error::Input(error.to_string()))?;
-    let wanted = |test: &&Test| match &args.filter {
-        Some(filter) if args.exact => test.name == *filter,
-        Some(filter) => test.name.contains(filter.as_str()),
-        None => true,
-    };
-    let chosen: Vec<&Test> = tests.iter().filter(wanted).collect();
+    let filter = args.filter.as_deref();
+    let chosen: Vec<&Test> = tests.iter().filter(|test| is_wanted(&test.name, filter, args.exact)).collect();
     let (run, skipped): (Vec<&Test>, Vec<&Test>) =
         chosen.iter().partition(|test| args.include_ignored || !test.ignored);
     if text {
-        println!("     Running {} ({})\n", built.title, built.name);
-        println!("running {} test{}", chosen.len(), if chosen.len() == 1 { "" } else { "s" });
+        announce(built, chosen.len());
     }
     let mut counts = Counts { ignored: skipped.len(), ..Counts::default() };
     skipped.iter().for_each(|test| say(args, built, test, "ignored", Err(None)));
@@ -129,18 +124,7 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
     let mut failures = Vec::new();
     if !run.is_empty() {
         code.prepare(&entries).map_err(|error| Error::Input(error.to_string()))?;
-        let ready: Vec<Ready<'_>> = run
-            .iter()
-            .map(|test| {
-                let start = Instant::now();
-                let input = Input::of_code(&code, &test.entry, origin(built, &test.name, &args.given));
-                let seconds = start.elapsed().as_secs_f64();
-                let settings = test.settings.as_deref();
-                let request = built.settings.request(&test.name, settings, &args.given)?;
-                Ok(Ready { test, input, seconds, request })
-            })
-            .collect::<Result<_, Error>>()?;
-        failures = explore(args, built, &ready, &mut counts);
+        failures = explore(args, built, &code, &run, &mut counts)?;
     }
     if text {
         let out = tests.len() - chosen.len();
@@ -149,15 +133,38 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
     Ok(counts.failed + counts.inconclusive > 0)
 }
 
-/// Explores tests, several at the same time; those that fail, with their reports.
-fn explore(args: &Args, built: &Built, ready: &[Ready<'_>], counts: &mut Counts) -> Vec<(String, String)> {
-    let next = AtomicUsize::new(0);
+/// Whether a test is chosen by the filter.
+pub fn is_wanted(name: &str, filter: Option<&str>, exact: bool) -> bool {
+    match filter {
+        Some(filter) if exact => name == filter,
+        Some(filter) => name.contains(filter),
+        None => true,
+    }
+}
+
+/// What libtest says before it runs so many tests.
+pub fn announce(built: &Built, count: usize) {
+    println!("     Running {} ({})\n", built.title, built.name);
+    println!("running {count} test{}", if count == 1 { "" } else { "s" });
+}
+
+/// Explores tests, several at the same time, while the next are translated; those that fail, with their reports.
+fn explore(
+    args: &Args,
+    built: &Built,
+    code: &Code,
+    tests: &[&Test],
+    counts: &mut Counts,
+) -> Result<Vec<(String, String)>, Error> {
     let failures = Mutex::new((Vec::new(), counts));
+    let (send, receive) = sync_channel::<Ready<'_>>(1);
+    let receive = Mutex::new(receive);
+    let next = || receive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv().ok();
     std::thread::scope(|scope| {
         for _ in 0..args.jobs.max(1) {
             scope.spawn(|| {
-                while let Some(one) = ready.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let (outcome, answer) = outcome(one);
+                while let Some(one) = next() {
+                    let (outcome, answer) = outcome(&one);
                     let mut failures = failures.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                     let (failed, counts) = &mut *failures;
                     let word = match &outcome {
@@ -183,10 +190,26 @@ fn explore(args: &Args, built: &Built, ready: &[Ready<'_>], counts: &mut Counts)
                 }
             });
         }
-    });
+        let translated = tests.iter().try_for_each(|test| {
+            // It can only fail if all that receive have panicked.
+            let _ = send.send(ready(args, built, code, test)?);
+            Ok::<(), Error>(())
+        });
+        drop(send);
+        translated
+    })?;
     let (mut failed, _) = failures.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     failed.sort();
-    failed
+    Ok(failed)
+}
+
+/// Translates a test.
+fn ready<'a>(args: &Args, built: &Built, code: &Code, test: &'a Test) -> Result<Ready<'a>, Error> {
+    let start = Instant::now();
+    let input = Input::of_code(code, &test.entry, origin(built, &test.name, &args.given));
+    let seconds = start.elapsed().as_secs_f64();
+    let request = built.settings.request(&test.name, test.settings.as_deref(), &args.given)?;
+    Ok(Ready { test, input, seconds, request })
 }
 
 /// What all executions of a test say of it.

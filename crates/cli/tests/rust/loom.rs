@@ -154,6 +154,27 @@ mod tests {
         });
     }
 
+    // Polled while the waker is taken, again and again: that ends.
+    // expect: ok
+    #[test]
+    fn woken_by_another_thread() {
+        loom::model(|| {
+            let shared = Arc::new((AtomicBool::new(false), loom::future::AtomicWaker::new()));
+            let other = shared.clone();
+            thread::spawn(move || {
+                other.0.store(true, Ordering::Relaxed);
+                other.1.wake();
+            });
+            loom::future::block_on(std::future::poll_fn(move |context| {
+                shared.1.register_by_ref(context.waker());
+                match shared.0.load(Ordering::Relaxed) {
+                    true => std::task::Poll::Ready(()),
+                    false => std::task::Poll::Pending,
+                }
+            }));
+        });
+    }
+
     // expect: ok (2 executions)
     #[test]
     fn the_rest_of_the_api() {

@@ -15,7 +15,7 @@
 //! - A thread that waits for a message, or for room in a channel, looks again until there is one. Nobody wakes
 //!   it. With a deadline it waits as std does until the time is over, and looks again: to be woken before is to
 //!   have looked later.
-//! - `print!` and `eprint!` write nothing; `Backoff` waits not at all.
+//! - `print!` and `eprint!` write nothing; `Backoff` waits not at all, and has waited enough.
 //!
 //! The names are private to std and change with its versions: one that is not found is not replaced, and the
 //! program runs as std has it, only longer. `Options::real_std` does without all of this.
@@ -62,6 +62,8 @@ const FUNCTIONS: &[Row] = &[
         KEEPS,
         nothing,
     ),
+    // Whoever has waited enough does something else: park, or give up.
+    row(&["*7Backoff12is_completed17h*"], KEEPS, |_| Ok(vec![Operand::Const(1)])),
 ];
 
 /// What is left unfreed.

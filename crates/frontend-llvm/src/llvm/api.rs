@@ -7,6 +7,7 @@
 use super::kinds::{Opcode, ValueKind};
 use super::ty::{Block, Type};
 use super::value::{Attribute, Position, Use, Value};
+use crate::Error;
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_double, c_int, c_uint, c_ulonglong, c_void};
 use std::marker::PhantomData;
@@ -69,7 +70,7 @@ macro_rules! functions {
                     };
                     (raw, getters)
                 };
-                Ok(Api { raw, getters, path, _library: library })
+                Ok(Api { raw, getters, path, library })
             }
 
             $(
@@ -103,6 +104,8 @@ functions! {
         fn LLVMDisposeMessage(*mut c_char);
         fn LLVMGetVersion(*mut c_uint, *mut c_uint, *mut c_uint);
         fn LLVMGetEnumAttributeKindForName(*const c_char, usize) -> c_uint;
+        fn LLVMCreateEnumAttribute(Ptr, c_uint, u64) -> Ptr;
+        fn LLVMAddAttributeAtIndex(Ptr, c_uint, Ptr);
         fn LLVMVoidTypeInContext(Ptr) -> Ptr;
         fn LLVMPointerTypeInContext(Ptr, c_uint) -> Ptr;
         fn LLVMFunctionType(Ptr, *mut Ptr, c_uint, c_int) -> Ptr;
@@ -241,7 +244,7 @@ pub struct Api {
     raw: Raw,
     getters: Getters,
     path: PathBuf,
-    _library: Library,
+    library: Library,
 }
 
 /// The begin of a string that ends with a zero, as C takes it.
@@ -270,6 +273,20 @@ impl Api {
         // SAFETY: three places to write to.
         unsafe { (self.raw.LLVMGetVersion)(&mut major, &mut minor, &mut patch) };
         (major, minor, patch)
+    }
+
+    /// A function that not every libLLVM has.
+    ///
+    /// # Safety
+    ///
+    /// `F` points to functions of its signature.
+    pub unsafe fn optional<F: Copy>(&self, name: &str) -> Result<F, Error> {
+        // SAFETY: the caller's promise.
+        let symbol = unsafe { self.library.get::<F>(name.as_bytes()) };
+        symbol.map(|symbol| *symbol).map_err(|_| {
+            let path = self.path.display();
+            Error::Library(format!("{path} has no {name}: it cannot make code for this machine"))
+        })
     }
 
     /// The value for a successor of a switch; `None` where the library is too old to tell.

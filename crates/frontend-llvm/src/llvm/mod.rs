@@ -8,6 +8,7 @@ mod api;
 mod find;
 mod kinds;
 mod module;
+mod native;
 mod ty;
 mod value;
 

@@ -11,8 +11,8 @@ use std::ptr::{NonNull, null_mut};
 
 /// What one translation reads.
 pub struct Module {
-    api: &'static Api,
-    context: Ptr,
+    pub(super) api: &'static Api,
+    pub(super) context: Ptr,
     module: NonNull<c_void>,
 }
 
@@ -189,7 +189,7 @@ impl Module {
         unsafe { ModuleRef::new(self.module) }
     }
 
-    fn pointer(&self) -> Ptr {
+    pub(super) fn pointer(&self) -> Ptr {
         self.module.as_ptr()
     }
 }

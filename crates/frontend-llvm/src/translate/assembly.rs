@@ -162,6 +162,9 @@ struct State {
 impl<'m> Body<'_, 'm> {
     pub fn assembly(&mut self, i: Value<'m>, asm: Value<'m>) -> Result<(), Unsupported> {
         let text = asm.inline_asm();
+        if self.of_rust(i, text)? {
+            return Ok(());
+        }
         let refused = || format!("inline assembly `{}`", text.escape_debug());
         let mut state =
             self.operands(i, asm.asm_constraints()).map_err(|why| format!("{} ({why})", refused()))?;
@@ -172,6 +175,29 @@ impl<'m> Body<'_, 'm> {
             })?;
         }
         self.outputs(i, asm.asm_constraints(), &state).map_err(|why| format!("{} ({why})", refused()))
+    }
+
+    /// What Rust's crates have in Intel's syntax; whether it is that.
+    fn of_rust(&mut self, i: Value<'m>, text: &str) -> Result<bool, Unsupported> {
+        let lines: Vec<&str> =
+            text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()).collect();
+        match lines.as_slice() {
+            // A fence by way of a variable that nobody reads.
+            ["lock not qword ptr [$0]"] => {
+                let address = self.word(i.arguments()[0])?;
+                let (dst, operand) = (self.b.register(""), Operand::Const(u64::MAX));
+                let ((read, write), kind, op) = (SEQ_CST, RmwKind::Amo, RmwOp::Xor);
+                self.b.push(Instr::Fence { mode: FenceMode::SeqCst });
+                self.b.push(Instr::Rmw { dst, op, address, operand, size: 8, read, write, kind });
+            }
+            // It asks for extensions of the processor: there are none.
+            ["mov ${0:q}, rbx", "cpuid", "xchg ${0:q}, rbx"] => {
+                let count = types::words(self.tr.module, i.ty())?.len();
+                self.set(i, vec![Operand::Const(0); count]);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// The operands in the order of their constraints.

@@ -163,6 +163,9 @@ impl<'m> Body<'_, 'm> {
     }
 
     fn switch(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        if is_wide(i.operand(0)) {
+            return self.wide_switch(i);
+        }
         let value = self.word(i.operand(0))?;
         // The default comes first.
         let targets = i.successors();
@@ -173,6 +176,28 @@ impl<'m> Body<'_, 'm> {
         let (labels, stubs) = self.edges(i.block(), &targets);
         let cases: Vec<_> = cases.into_iter().zip(labels[1..].iter().copied()).collect();
         self.b.switch(value, &cases, labels[0]);
+        self.place(stubs);
+        Ok(())
+    }
+
+    /// On an integer of two words: case by case. Rust checks so what is transmuted to an `enum`.
+    fn wide_switch(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let targets = i.successors();
+        let mut comparisons = Vec::new();
+        for index in 1..targets.len() as u32 {
+            let words = [self.words(i.operand(0))?, self.words(i.case_value(index))?].concat();
+            let operands = <[Operand; 4]>::try_from(words)
+                .map_err(|_| format!("a switch on {}", i.operand(0).ty().print()))?;
+            comparisons.push(Box::new(operands));
+        }
+        let (labels, stubs) = self.edges(i.block(), &targets);
+        for (operands, label) in comparisons.into_iter().zip(&labels[1..]) {
+            let (same, next) = (self.b.register(""), self.b.label());
+            self.b.push(Instr::Wide { dst: same, op: WideOp::Eq, operands });
+            self.b.branch(same, *label, next);
+            self.b.bind(next);
+        }
+        self.b.jump(labels[0]);
         self.place(stubs);
         Ok(())
     }
@@ -282,8 +307,12 @@ impl<'m> Body<'_, 'm> {
         let words = self.words(i.operand(0))?;
         if is_wide(i) {
             // A pointer or narrower integer as 128 bits: the upper half is 0.
-            let high = match (i.ty().kind(), is_wide(i.operand(0))) {
-                (TypeKind::Int(bits), true) => self.upper(words[1], bits),
+            let high = match (i.ty().kind(), words.get(1)) {
+                (TypeKind::Int(bits), Some(high)) => self.upper(*high, bits),
+                // More than 128 bits: what made the value was refused.
+                _ if is_wide(i.operand(0)) => {
+                    return Err(format!("conversion of {}", i.operand(0).ty().print()));
+                }
                 _ => Operand::Const(0),
             };
             self.set(i, vec![words[0], high]);
