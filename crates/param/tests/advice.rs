@@ -105,7 +105,7 @@ fn the_smallest_sets_are_those_that_exploration_finds() {
             assert!(
                 explored_safe(&with(&system, set), memory),
                 "{name}: {:?}",
-                names(&system, &[set.clone()])
+                names(&system, std::slice::from_ref(set))
             );
         }
     }
@@ -138,7 +138,7 @@ fn superfluous_fences_are_named_and_needed_ones_come_with_a_run() {
     // Between two stores: nothing to do under tso.
     let found = advice("message-passing.cub", Memory::Tso);
     let system = system("message-passing.cub");
-    assert_eq!(names(&system, &[found.superfluous.clone()]), ["fence publish"]);
+    assert_eq!(names(&system, std::slice::from_ref(&found.superfluous)), ["fence publish"]);
     assert_eq!(names(&system, &found.kept), [""]);
     let found = advice("message-passing.cub", Memory::Pso);
     assert_eq!(names(&system, &[needed(&found)]), ["fence publish"]);

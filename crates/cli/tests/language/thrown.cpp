@@ -1,13 +1,20 @@
-// refused: throwing an exception
+// wrong: assertion
+#include <cassert>
 #include <stdexcept>
 static int checked(int x) {
-    if (x > 5) throw std::runtime_error("too large"); /* here */
+    if (x > 5) throw std::runtime_error("too large");
     return x;
 }
 int main() {
+    int seen = 0;
     try {
-        return checked(7);
+        seen = checked(7);
     } catch (const std::exception &) {
-        return 0;
+        seen = -1;
     }
+#ifdef WRONG
+    assert(seen == 7);
+#else
+    assert(seen == -1);
+#endif
 }
