@@ -306,7 +306,6 @@ fn from(file: &str, model: &str, threads: &str, flags: &[&str]) -> (Option<i32>,
 fn programs_are_proved_for_any_number_of_threads() {
     for (file, threads) in [
         ("ttaslock.c", "*"),
-        ("ticketlock.c", "*"),
         ("seqlock.c", "*"),
         ("peterson.c", "main"),
         ("barrier.c", "main"),
