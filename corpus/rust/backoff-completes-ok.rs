@@ -33,6 +33,6 @@ fn waits() -> bool {
     }
 }
 
-fn main() {
+pub fn main() {
     assert!(!waits());
 }

@@ -15,7 +15,7 @@ fn status(from: u8) -> Status {
     unsafe { std::mem::transmute(from) }
 }
 
-fn main() {
+pub fn main() {
     assert_eq!(status(black_box(0)), Status::Incomplete);
     assert_eq!(status(black_box(1)), Status::Running);
     assert_eq!(status(black_box(2)), Status::Complete);

@@ -16,7 +16,7 @@ fn status(from: u8) -> Status {
     unsafe { std::mem::transmute(from) }
 }
 
-fn main() {
+pub fn main() {
     assert_eq!(status(black_box(2)), Status::Complete);
     status(black_box(3));
 }

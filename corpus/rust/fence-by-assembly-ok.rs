@@ -14,7 +14,7 @@ fn fence() {
     unsafe { asm!("lock not qword ptr [{0}]", in(reg) own.get(), options(nostack, preserves_flags)) };
 }
 
-fn main() {
+pub fn main() {
     let other = thread::spawn(|| {
         X.store(1, Relaxed);
         fence();

@@ -14,7 +14,7 @@ fn poll(at: usize) -> Option<usize> {
     Some(stamp)
 }
 
-fn main() {
+pub fn main() {
     let thread = thread::spawn(|| STAMP.store(1, Release));
     loop {
         if let Some(stamp) = poll(0) {

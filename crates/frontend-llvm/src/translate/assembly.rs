@@ -183,7 +183,7 @@ impl<'m> Body<'_, 'm> {
             text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()).collect();
         match lines.as_slice() {
             // A fence by way of a variable that nobody reads.
-            ["lock not qword ptr [$0]"] => {
+            ["lock not qword ptr [$0]" | "lock not qword ptr [${0:q}]"] => {
                 let address = self.word(i.arguments()[0])?;
                 let (dst, operand) = (self.b.register(""), Operand::Const(u64::MAX));
                 let ((read, write), kind, op) = (SEQ_CST, RmwKind::Amo, RmwOp::Xor);
