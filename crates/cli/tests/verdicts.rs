@@ -66,6 +66,10 @@ fn sampling_contradicts_nothing() {
         sampled += 1;
         let name = path.file_name().unwrap().to_string_lossy();
         for (kind, message) in found {
+            // A thread that nobody joins is told of, as ThreadSanitizer does; that is no error of the program.
+            if kind == "leak" && message.contains("nobody joins") {
+                continue;
+            }
             if !expected.iter().any(|one| is_of_kind(&kind, one)) {
                 wrong.push(format!("{name}: {kind} ({message}), not {}", expected.join(" or ")));
             }
