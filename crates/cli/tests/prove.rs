@@ -304,12 +304,9 @@ fn from(file: &str, model: &str, threads: &str, flags: &[&str]) -> (Option<i32>,
 /// Locks and others from the C text, for any number of threads where main creates several, under sc and tso.
 #[test]
 fn programs_are_proved_for_any_number_of_threads() {
-    for (file, threads) in [
-        ("ttaslock.c", "*"),
-        ("seqlock.c", "reader=*"),
-        ("peterson.c", "main"),
-        ("barrier.c", "main"),
-    ] {
+    for (file, threads) in
+        [("ttaslock.c", "*"), ("seqlock.c", "reader=*"), ("peterson.c", "main"), ("barrier.c", "main")]
+    {
         for model in ["sc", "tso"] {
             let (code, shown) = from(file, model, threads, &[]);
             assert_eq!(code, Some(0), "{file} under {model}: {shown}");
