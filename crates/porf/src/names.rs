@@ -77,7 +77,7 @@ impl<'p> Names<'p> {
 }
 
 /// How the source writes what a thread is about to access, if it is known: at the user's own place, be it inside a
-/// method of an atomic object. The text of the source is asked of atomic accesses only: a line has others too.
+/// method of an atomic object. Where debug information does not know the pointer, the text of the source may.
 pub(crate) fn written(
     program: &Program,
     state: &ThreadState,
@@ -94,8 +94,18 @@ pub(crate) fn written(
         None => true,
     };
     let StackFrame { location, .. } = &frame;
-    let text = || written::at(&location.file, location.line, location.column).filter(says_more);
-    if is_atomic { text().or(known) } else { known }
+    let (file, line, column) = (location.file.as_str(), location.line, location.column);
+    if is_atomic {
+        return written::at(file, line, column).filter(says_more).or(known);
+    }
+    match &known {
+        Some(text) => match text.strip_prefix(Written::OBJECT) {
+            Some(rest) => written::member_at(file, line, column, rest).or(known),
+            None => known,
+        },
+        None if file.ends_with(".rs") => written::followed_at(file, line, column),
+        None => None,
+    }
 }
 
 fn by_debug_information(
