@@ -4,9 +4,8 @@
 //! it with the sampler's runtime, as rustc would have linked it. libtest runs the test, in a thread of its own;
 //! `porf sample` runs that again and again.
 
-use super::FAILED;
-use super::build::{Built, Selection, build};
-use super::test::{Format, announce, is_wanted};
+use super::build::{Built, Selection};
+use super::test::{Format, announce, each_target, is_wanted};
 use porf::Error;
 use porf_frontend_llvm::instrument;
 use serde_json::{Value, json};
@@ -41,16 +40,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, Error> {
-    let mut built = match build("test", &args.selection)? {
-        Ok(built) => built,
-        Err(code) => return Ok(code),
-    };
-    built.sort_by_key(|one| (one.order, one.name.clone()));
-    let mut bad = false;
-    for one in &built {
-        bad |= target(args, one)?;
-    }
-    Ok(if bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+    each_target(&args.selection, |built| target(args, built))
 }
 
 /// The tests of one target; whether one of them is not right.

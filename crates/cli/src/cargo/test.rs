@@ -91,16 +91,23 @@ struct Counts {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, Error> {
-    let built = match build("test", &args.selection)? {
+    each_target(&args.selection, |built| target(args, built))
+}
+
+/// Builds tests and goes through them as cargo test does: the library, binaries, then integration tests and
+/// examples. `is_bad` tells whether one of a target's tests is not right.
+pub(super) fn each_target(
+    selection: &Selection,
+    mut is_bad: impl FnMut(&Built) -> Result<bool, Error>,
+) -> Result<ExitCode, Error> {
+    let mut built = match build("test", selection)? {
         Ok(built) => built,
         Err(code) => return Ok(code),
     };
-    // As cargo test: the library, binaries, then integration tests and examples.
-    let mut built = built;
     built.sort_by_key(|one| (one.order, one.name.clone()));
     let mut bad = false;
     for one in &built {
-        bad |= target(args, one)?;
+        bad |= is_bad(one)?;
     }
     Ok(if bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
