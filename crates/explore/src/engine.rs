@@ -47,6 +47,8 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     pub barriers: Option<Barriers>,
 }
 
+/// Fewer events than this are gone through sooner than it is found out which of them matter.
+const SMALL: usize = 64;
 /// Events of an execution before the search gives up on it.
 const LONGEST: Ev = Ev(1 << 15);
 
@@ -261,8 +263,8 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     fn revisits_from(&self, write: Ev, before: Ev) -> Ev {
         let graph = &self.trail.now;
         let loc = graph.event(write).loc;
-        // Where most of what there is happens at this location, it is gone through below.
-        if graph.co(loc).len() * 8 > graph.len() {
+        // A small graph is gone through at once; so is one where most of it happens at this location.
+        if graph.len() < SMALL || graph.co(loc).len() * 8 > graph.len() {
             return Ev::INIT;
         }
         let mut oldest = Ev::NONE;
