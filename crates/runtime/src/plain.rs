@@ -99,11 +99,7 @@ unsafe fn cells<const COUNT: usize, const SIZE: usize, const WRITE: bool>(
         let pc = caller();
         if !w.attentive {
             let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
-            let mut done = true;
-            for i in 0..COUNT {
-                done = done && w.detector.access_quickly(&mut *first.add(i), &access);
-            }
-            if done {
+            if w.detector.access_quickly(std::slice::from_raw_parts_mut(first, COUNT), &access) {
                 return;
             }
             // What was recorded of the first cell is recorded once more below.

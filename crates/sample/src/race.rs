@@ -154,7 +154,7 @@ impl Detector {
         let from = self.state_of(cell);
         debug_assert!(self.known.extension(from).is_none_or(|extension| extension.cover == [0; 4]));
         cell.generation = 0;
-        self.known.leave(from)
+        self.known.leave(from, 1)
     }
 
     /// The four bytes of the cell were freed, and no place covers them any more: only that matters from now
@@ -166,7 +166,7 @@ impl Detector {
         let Some((thread, clock, pc, kind)) = extension.writes[0] else { return 0 };
         // Who has a lock here shares the extension with nobody.
         let sync = self.known.own_extension(from).map_or(0, |own| std::mem::take(&mut own.sync));
-        let to = self.known.put(from, State::written(thread, clock, pc, kind));
+        let to = self.known.put(from, State::written(thread, clock, pc, kind), 1);
         self.set(cell, to);
         sync
     }
@@ -251,7 +251,7 @@ impl Detector {
                 && from == earlier
                 && self.known.is_shareable(to)
             {
-                self.known.again(from, to);
+                self.known.again(from, to, 1);
                 self.set(cell, to);
                 continue;
             }
@@ -267,7 +267,7 @@ impl Detector {
         let Some(extension) = self.known.extension(from) else {
             let to = match self.known.state(from).after(access) {
                 Next::Conflict(conflict) => return (Some(conflict), false),
-                Next::State(state) => self.known.put(from, state),
+                Next::State(state) => self.known.put(from, state, 1),
                 Next::Extension => self.known.change(from, |extension| extension.record(access)),
             };
             self.set(cell, to);
@@ -292,17 +292,29 @@ impl Detector {
         (conflict, last != 0 && access.kind == Kind::Write)
     }
 
-    /// [`Detector::access`] in the common cases without a conflict; false if it must be asked.
+    /// [`Detector::access`] in the common cases without a conflict, for the one or two cells of a variable; false if
+    /// it must be asked.
     #[inline]
-    pub fn access_quickly(&mut self, cell: &mut Cell, access: &Access) -> bool {
-        let from = self.state_of(cell);
-        let state = self.known.state(from);
+    pub fn access_quickly(&mut self, cells: &mut [Cell], access: &Access) -> bool {
+        let from = self.state_of(&cells[0]);
+        if cells.iter().any(|cell| self.state_of(cell) != from) {
+            return cells.chunks_mut(1).all(|cell| self.together(cell, self.state_of(&cell[0]), access));
+        }
+        self.together(cells, from, access)
+    }
+
+    /// The same for cells in one state.
+    #[inline]
+    fn together(&mut self, cells: &mut [Cell], from: u32, access: &Access) -> bool {
+        let (state, count) = (self.known.state(from), cells.len() as u32);
         if state.extension != NO_EXTENSION {
-            return self.known.read_again(from, access);
+            return self.known.read_again(from, access, count);
         }
         let Next::State(next) = state.after(access) else { return false };
-        let to = self.known.put(from, next);
-        self.set(cell, to);
+        let to = self.known.put(from, next, count);
+        if to != from {
+            cells.iter_mut().for_each(|cell| self.set(cell, to));
+        }
         true
     }
 
@@ -574,8 +586,8 @@ mod tests {
                 }
                 let cells = &mut cells[first..first + count];
                 // Either way in, as the runtime does.
-                let quick =
-                    count == 1 && rng.below(2) == 0 && w.detector.access_quickly(&mut cells[0], &access);
+                let may = count <= 2 && kind != Kind::Free && rng.below(2) == 0;
+                let quick = may && w.detector.access_quickly(cells, &access);
                 let found = !quick && w.detector.access(cells, &access).0.is_some();
                 assert_eq!(found, races, "seed {seed}");
                 if races {

@@ -71,38 +71,44 @@ impl Known {
         (extension != NO_EXTENSION).then(|| &self.extensions[extension as usize])
     }
 
-    /// A cell goes from one state to another, which has no extension: the number of that.
+    /// So many cells go from one state to another, which has no extension: the number of that.
     #[inline]
-    pub fn put(&mut self, from: u32, state: State) -> u32 {
+    pub fn put(&mut self, from: u32, state: State, cells: u32) -> u32 {
+        let Shared { users, state: old } = &mut self.states[from as usize];
+        if *users == cells && old.write_mask == 15 && state.write_mask == 15 {
+            // A variable of its own that is used again: nobody else will be in this state.
+            *old = state;
+            return from;
+        }
         let slot = state.hash() as usize % SLOTS;
         let known = self.table[slot];
         if self.is_shareable(known) && *self.state(known) == state {
-            self.again(from, known);
+            self.again(from, known, cells);
             return known;
         }
         if *self.state(from) == state {
             return from;
         }
-        let to = self.replace(from, state);
+        let to = self.replace(from, state, cells);
         self.table[slot] = to;
         to
     }
 
-    /// A cell goes from one state to another that is in use.
+    /// So many cells go from one state to another that is in use.
     #[inline]
-    pub fn again(&mut self, from: u32, to: u32) {
+    pub fn again(&mut self, from: u32, to: u32, cells: u32) {
         if from != to {
-            self.states[to as usize].users += 1;
-            self.leave(from);
+            self.states[to as usize].users += cells;
+            self.leave(from, cells);
         }
     }
 
-    /// Whether one more cell may be in this state.
+    /// Whether a few more cells may be in this state.
     #[inline]
     pub fn is_shareable(&self, state: u32) -> bool {
         state != UNTOUCHED && (state as usize) < self.state_count && {
             let users = self.states[state as usize].users;
-            users > 0 && users < u32::MAX
+            users > 0 && users < u32::MAX / 2
         }
     }
 
@@ -119,7 +125,7 @@ impl Known {
             if !is_own {
                 self.free_extensions.push(made);
             }
-            return self.put(from, state);
+            return self.put(from, state, 1);
         }
         let slot = extension.hash() as usize % SLOTS;
         let known = self.table[slot];
@@ -130,11 +136,11 @@ impl Known {
             if !is_own {
                 self.free_extensions.push(made);
             }
-            self.again(from, known);
+            self.again(from, known, 1);
             return known;
         }
         let to =
-            if is_own { from } else { self.replace(from, State { extension: made, ..State::default() }) };
+            if is_own { from } else { self.replace(from, State { extension: made, ..State::default() }, 1) };
         self.table[slot] = to;
         to
     }
@@ -145,7 +151,7 @@ impl Known {
             return from;
         }
         let extension = self.extend(from);
-        self.replace(from, State { extension, ..State::default() })
+        self.replace(from, State { extension, ..State::default() }, 1)
     }
 
     /// The extension of a state, if there is one and one cell alone uses it.
@@ -156,11 +162,12 @@ impl Known {
             .then(|| &mut self.extensions[state.extension as usize])
     }
 
-    /// A read that repeats one of an extension, where nothing else is to be looked at: true if it is recorded.
-    pub fn read_again(&mut self, state: u32, access: &Access) -> bool {
+    /// A read of so many cells that repeats one of their extension, where nothing else is to be looked at: true if it
+    /// is recorded.
+    pub fn read_again(&mut self, state: u32, access: &Access, cells: u32) -> bool {
         let Shared { users, state } = self.states[state as usize];
         match self.extensions[state.extension as usize].read_again(access) {
-            Some(own) if users == 1 => {
+            Some(own) if users == cells => {
                 (own.clock, own.pc) = (access.now, access.pc);
                 true
             }
@@ -169,14 +176,15 @@ impl Known {
         }
     }
 
-    /// One cell less is in this state. Returns what the runtime kept for a lock there, or 0, if it was the last.
+    /// So many cells less are in this state. Returns what the runtime kept for a lock there, or 0, if they were the
+    /// last.
     #[inline]
-    pub fn leave(&mut self, state: u32) -> u32 {
+    pub fn leave(&mut self, state: u32, cells: u32) -> u32 {
         if state == UNTOUCHED {
             return 0;
         }
         let left = &mut self.states[state as usize];
-        left.users -= 1;
+        left.users -= cells;
         if left.users > 0 {
             return 0;
         }
@@ -193,18 +201,18 @@ impl Known {
         self.state_count - self.free_states.len()
     }
 
-    /// The only user of a state changes it; one of several leaves it for a new one.
-    fn replace(&mut self, from: u32, state: State) -> u32 {
-        if from != UNTOUCHED && self.states[from as usize].users == 1 {
+    /// The only users of a state change it; others leave it for a new one.
+    fn replace(&mut self, from: u32, state: State, cells: u32) -> u32 {
+        if from != UNTOUCHED && self.states[from as usize].users == cells {
             let old = std::mem::replace(&mut self.states[from as usize].state, state);
             if old.extension != NO_EXTENSION {
                 self.free_extension(old.extension);
             }
             return from;
         }
-        self.leave(from);
+        self.leave(from, cells);
         let index = self.free_states.pop().map_or(self.state_count, |index| index as usize);
-        let new = Shared { users: 1, state };
+        let new = Shared { users: cells, state };
         if index == self.state_count {
             self.state_count += 1;
             if index == self.states.len() {
