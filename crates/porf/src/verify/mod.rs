@@ -179,10 +179,16 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
                 assumptions: seen.assumptions.list(),
             })
         }
-        (None, None) => Verdict::Safe(match (request.unroll.filter(|_| seen.loops.any), input.tried()) {
-            (None, inputs) if inputs.is_empty() => Coverage::Exhaustive,
-            (unroll, inputs) => Coverage::Bounded { unroll, loops: seen.loops.list(), inputs },
-        }),
+        (None, None) => {
+            let unroll = request.unroll.filter(|_| seen.loops.any);
+            // A lock orders as much as sequential consistency does.
+            let (inputs, locked) = (input.tried(), input.locked().filter(|_| request.model != Model::Sc));
+            Verdict::Safe(if unroll.is_none() && inputs.is_empty() && locked.is_none() {
+                Coverage::Exhaustive
+            } else {
+                Coverage::Bounded { unroll, loops: seen.loops.list(), inputs, locked }
+            })
+        }
     };
     if seen.left && matches!(verdict, Verdict::Safe(_)) && input.question.is_none() {
         warnings.push(LEFT.to_string());
