@@ -314,3 +314,26 @@ define i32 @main() {
         .replace("load atomic i32, i32* @y monotonic", "load atomic i32, i32* @y acquire");
     check("ordered.ll", ordered.as_bytes(), 0);
 }
+
+/// An execution that ends in an error nobody looks for has no end that is right.
+#[test]
+fn errors_that_are_not_looked_for_are_named() {
+    let source = b"#include <assert.h>\n#include <pthread.h>\nint x, *p;\n\
+        void *set(void *_) { x = 1; return 0; }\nint main(void) {\n    pthread_t t;\n\
+        pthread_create(&t, 0, set, 0);\n    if (x == 1) {\n        *p = 1;\n        assert(0);\n    }\n\
+        pthread_join(t, 0);\n}\n";
+    let path = std::env::temp_dir().join(format!("porf-unsought-{}.c", std::process::id()));
+    std::fs::write(&path, source).unwrap();
+    let file = path.to_str().unwrap();
+    let output = porf(&["verify", "--model", "sc", "--check", "assertion", file]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = errors(&output);
+    assert!(
+        text.contains("not looked for") && text.contains("null pointer") && text.contains(":9"),
+        "{text}"
+    );
+    let output = porf(&["verify", "--model", "sc", file]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!errors(&output).contains("not looked for"), "{}", errors(&output));
+    std::fs::remove_file(&path).unwrap();
+}
