@@ -26,7 +26,7 @@ use crate::visit::{Execution, Visit, Visitor};
 use porf_consistency::{Architecture, Choice, HappensBefore, MemoryModel, may_race, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
-use porf_interp::Interpreter;
+use porf_interp::{FaultKind, Interpreter};
 use porf_ir::Program;
 use std::ops::ControlFlow;
 
@@ -589,6 +589,13 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 visitor.visit(Visit::Race(&self.execution(false), other, event))?;
             }
         }
+        if let Label::Join { child } = graph.event(event).label
+            && let Some(first) = graph.all().find(|&other| other < event && joins(graph, other, child))
+        {
+            let message = "join of a thread that was joined before".to_string();
+            let fault = history.fault(self.tag_before(event), FaultKind::Lock, message);
+            visitor.visit(Visit::Memory(&self.execution(false), &fault, event, first))?;
+        }
         // What a wrong value leads to comes after what makes it wrong.
         self.look_for_fault(Tag(graph.event(event).tag), visitor)
     }
@@ -602,4 +609,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Whether an event waits for a thread to end.
+fn joins(graph: &ExecutionGraph, event: Ev, thread: ThreadId) -> bool {
+    graph.event(event).label == Label::Join { child: thread }
 }

@@ -512,11 +512,14 @@ impl<'a> Findings<'a> {
         let calls = |thread: ThreadId| {
             stack(execution.program(), &execution.state(thread).stack(execution.program()))
         };
-        let loops = stuck.threads.iter().all(|(thread, waiting, _)| match waiting {
+        let is_loop = |(thread, waiting, _): &(ThreadId, Waiting, Option<Ev>)| match waiting {
             Waiting::Lock => false,
             Waiting::Loop => !waits_for_message(&calls(*thread)),
             Waiting::Join => true,
-        });
+        };
+        // Threads that wait for each other to end are in no loop.
+        let joins = stuck.threads.iter().all(|(_, waiting, _)| *waiting == Waiting::Join);
+        let loops = !joins && stuck.threads.iter().all(is_loop);
         let (kind, message) = match loops {
             true => (ViolationKind::Liveness, "a loop that waits for another thread never ends"),
             false => (ViolationKind::Deadlock, "deadlock: no thread can go on"),
@@ -525,7 +528,7 @@ impl<'a> Findings<'a> {
             self.seen.unsought.hang.get_or_insert_with(|| message.to_string());
         }
         let place = || {
-            let waiting = stuck.threads.iter().filter(|(_, waiting, _)| *waiting != Waiting::Join);
+            let waiting = stuck.threads.iter().filter(|(_, waiting, _)| joins || *waiting != Waiting::Join);
             Place::new(kind, &waiting.map(|(thread, ..)| calls(*thread)).collect::<Vec<_>>(), message)
         };
         self.meet(execution, kind, &|_| true, &place, |trace| {
@@ -611,6 +614,7 @@ fn related_word(kind: FaultKind) -> &'static str {
     match kind {
         FaultKind::UseAfterFree => "freed here",
         FaultKind::BadFree => "freed first here",
+        FaultKind::Lock => "joined first here",
         _ => "allocated here",
     }
 }
