@@ -23,10 +23,10 @@ use crate::split::is_split;
 use crate::symmetry::{Symmetry, Twins};
 use crate::task::Task;
 use crate::visit::{Execution, Visit, Visitor};
-use porf_consistency::{Architecture, HappensBefore, MemoryModel, may_race, races};
+use porf_consistency::{Architecture, Choice, HappensBefore, MemoryModel, may_race, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
-use porf_interp::Interpreter;
+use porf_interp::{FaultKind, Interpreter};
 use porf_ir::Program;
 use std::ops::ControlFlow;
 
@@ -144,9 +144,14 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
             event,
             statistics.executions + statistics.blocked,
         );
+        let start = self.trail.choices.len();
         self.find_revisits(event);
+        let revisits = self.trail.choices.len();
         let Trail { now: graph, history, choices, .. } = &mut self.trail;
         self.model.places(&WithHistory { graph, history }, event, choices);
+        if revisits > start {
+            self.release_first(start, revisits);
+        }
         Ok(())
     }
 
@@ -478,6 +483,24 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         Ok(root)
     }
 
+    /// Lets the revisits that may free a blocked thread be tried first: a search that is not seen to its end
+    /// should see executions that end. The revisits are the choices from `start` to `end`; the last one is tried first.
+    #[inline]
+    fn release_first(&mut self, start: usize, end: usize) {
+        let Trail { now: graph, choices, .. } = &mut self.trail;
+        let is_blocked = |choice: &Choice| match *choice {
+            Choice::Revisit(read) => {
+                let thread = graph.event(read).id.thread.as_usize();
+                tag_of(graph, thread) == Tag(graph.event(read).tag)
+                    && tag_of(graph, thread).ready() == Ready::No
+            }
+            _ => false,
+        };
+        if let Some(first) = choices[start..end].iter().position(is_blocked) {
+            choices[start + first..].sort_by_key(is_blocked);
+        }
+    }
+
     /// What is wrong in the present graph, in the end or because of its newest event.
     pub fn look_around(&mut self, visitor: &mut impl Visitor) -> Result<(), Error> {
         let _ = self.arrived(visitor);
@@ -566,6 +589,13 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
                 visitor.visit(Visit::Race(&self.execution(false), other, event))?;
             }
         }
+        if let Label::Join { child } = graph.event(event).label
+            && let Some(first) = graph.all().find(|&other| other < event && joins(graph, other, child))
+        {
+            let message = "join of a thread that was joined before".to_string();
+            let fault = history.fault(self.tag_before(event), FaultKind::Lock, message);
+            visitor.visit(Visit::Memory(&self.execution(false), &fault, event, first))?;
+        }
         // What a wrong value leads to comes after what makes it wrong.
         self.look_for_fault(Tag(graph.event(event).tag), visitor)
     }
@@ -579,4 +609,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Whether an event waits for a thread to end.
+fn joins(graph: &ExecutionGraph, event: Ev, thread: ThreadId) -> bool {
+    graph.event(event).label == Label::Join { child: thread }
 }
