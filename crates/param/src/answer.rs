@@ -7,6 +7,7 @@
 
 use crate::Memory;
 use crate::explore::{Limits, Trace, explore_while, replay_while};
+use crate::law::Law;
 use crate::prove::work::{Work, cpu_time, exhausted};
 use crate::prove::{
     AbstractTrace, Candidates, Cube, MAX_WORK, Options, Order, Outcome, SMALL, Search, Statistics, Turns,
@@ -87,6 +88,8 @@ pub struct ProofAnswer {
     pub explored: usize,
     /// The invariant of a safe system: states in none of these cubes are never left.
     pub invariant: Vec<Cube>,
+    /// What the invariant says of all processes at once.
+    pub laws: Vec<Law>,
     /// How the reads of the invariant are ordered.
     pub order: Order,
     /// A run to an unsafe state, and the index of the `unsafe` it reaches.
@@ -127,6 +130,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagn
         statistics: Statistics::default(),
         explored: 0,
         invariant: Vec::new(),
+        laws: Vec::new(),
         order: Order::Coherence,
         trace: None,
         spurious: None,
@@ -260,6 +264,7 @@ impl Found<'_> {
                     total.dropped_lemmas = result.statistics.dropped_lemmas;
                     answer.verdict = Verdict::Safe(Coverage::AllInstances { cubes: invariant.len() });
                     answer.invariant = invariant;
+                    answer.laws = result.laws;
                     answer.order = result.order;
                 }
                 Outcome::Unknown(limit) => limits.push(limit),

@@ -39,7 +39,7 @@ fn rejected(text: &str, cubes: impl FnOnce(&System) -> Vec<Cube>) {
     let system = load(text).unwrap_or_else(|error| panic!("{error} in {text}"));
     let found = (1..=3).any(|n| explore(&system, Memory::Sc, n, Limits::default()).trace.is_some());
     assert!(found, "the system is safe:\n{text}");
-    let certificate = Certificate { memory: Memory::Sc, cubes: cubes(&system) };
+    let certificate = Certificate { memory: Memory::Sc, cubes: cubes(&system), laws: Vec::new() };
     let result = certificate::check(&system, Memory::Sc, &certificate, &solvers);
     assert!(matches!(result, Err(Refusal::Obligation(_))), "{result:?} for\n{text}");
 }
@@ -77,7 +77,7 @@ fn what_the_prover_refuses_is_refused() {
         init (p) { PC[p] = A && X = False }\nunsafe (p) { PC[p] = B && X = True }\n\
         transition t (p) requires { PC[p] = A && (forall_other k. exists_other j. PC[j] = A) } { PC[p] := B }\n";
     let system = load(text).expect("a system");
-    let empty = |memory| Certificate { memory, cubes: Vec::new() };
+    let empty = |memory| Certificate { memory, cubes: Vec::new(), laws: Vec::new() };
     for memory in [Memory::Sc, Memory::Tso] {
         assert!(prove(&system, Request { memory, ..Request::default() }).is_err());
         let result = certificate::obligations(&system, memory, &empty(memory));
@@ -93,7 +93,7 @@ fn memory_itself_is_no_part_of_a_cube() {
         transition t ([p]) requires { PC[p] = A } { PC[p] := B; X := True }\n";
     let system = load(text).expect("a system");
     let memory = Literal::In(Place::Cell(Cell::new(1, &[])), 1);
-    let certificate = Certificate { memory: Memory::Tso, cubes: vec![cube(0, vec![memory])] };
+    let certificate = Certificate { memory: Memory::Tso, cubes: vec![cube(0, vec![memory])], laws: Vec::new() };
     let result = certificate::obligations(&system, Memory::Tso, &certificate);
     assert!(matches!(result, Err(Refusal::Certificate(_))));
 }
@@ -161,7 +161,7 @@ fn sister(text: &str, memory: Memory) -> Option<Vec<Cube>> {
         };
         let answer = prove(&system, request).ok()?;
         match answer.verdict {
-            Verdict::Safe(_) => certificate::of(memory, &answer.invariant).map(|found| found.cubes),
+            Verdict::Safe(_) => certificate::of(memory, &answer.invariant, &answer.laws).map(|found| found.cubes),
             _ => None,
         }
     })

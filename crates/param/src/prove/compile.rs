@@ -5,6 +5,7 @@
 //! are instantiated over the processes of a cube), existential ones become further parameters. Under a weak
 //! model a read of weak memory is a variable of the read node that the step creates.
 
+use super::laws::Laws;
 use super::literal::*;
 use super::weak::Order;
 use crate::Memory;
@@ -24,6 +25,8 @@ pub struct Compiled<'a> {
     pub domains: Vec<u64>,
     /// Per symbol: writes of different processes may reach memory in another order than they are issued.
     pub racy: Vec<bool>,
+    /// Per symbol: a read of it waits for its write.
+    pub waits: Vec<bool>,
     /// How steps are taken back under a weak model.
     pub order: Order,
     pub init: Clauses,
@@ -31,6 +34,8 @@ pub struct Compiled<'a> {
     pub lemmas: Vec<Clauses>,
     pub axioms: Vec<Clauses>,
     pub rules: Vec<Rule>,
+    /// None until they are looked for.
+    pub laws: Laws,
 }
 
 /// A state set: its parameters and its disjuncts.
@@ -88,8 +93,10 @@ pub fn compile(system: &System, memory: Memory, order: Order) -> Result<Compiled
         .collect();
     let racy = racy(system);
     let order = order.valid(memory, &racy);
-    let waits = (0..system.symbols.len()).map(|symbol| memory != Memory::Sc && waits(system, symbol, order));
-    let compiler = Compiler { system, weak: memory != Memory::Sc, waits: waits.collect() };
+    let waits: Vec<bool> = (0..system.symbols.len())
+        .map(|symbol| memory != Memory::Sc && waits(system, symbol, order))
+        .collect();
+    let compiler = Compiler { system, weak: memory != Memory::Sc, waits: waits.clone() };
     let sets = |sets: &mut dyn Iterator<Item = &StateSet>| -> Result<Vec<Clauses>, Diagnostic> {
         sets.map(|set| compiler.states(set)).collect()
     };
@@ -101,12 +108,14 @@ pub fn compile(system: &System, memory: Memory, order: Order) -> Result<Compiled
         memory,
         domains,
         racy,
+        waits,
         order,
         init: compiler.init(&system.init)?,
         unsafes: sets(&mut system.unsafes.iter())?,
         lemmas: sets(&mut system.lemmas())?,
         axioms: sets(&mut system.axioms())?,
         rules,
+        laws: Laws::default(),
     })
 }
 

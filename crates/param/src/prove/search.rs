@@ -7,6 +7,7 @@
 
 use super::compile::{Compiled, compile};
 use super::cube::{Cube, GONE, cubes};
+use super::laws::Laws;
 use super::oracle::{Candidates, Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
 use super::subsume::{Prepared, Target};
@@ -16,6 +17,7 @@ use super::weak::{Edges, Order, edges};
 use super::work::Work;
 use crate::Memory;
 use crate::explore::Trace;
+use crate::law::Law;
 use crate::syntax::Diagnostic;
 use crate::system::System;
 use porf_verdict::Limit;
@@ -77,6 +79,8 @@ impl Default for Options<'_> {
 pub struct Search {
     /// Safe, unsafe, or why neither is known.
     pub outcome: Outcome,
+    /// The laws that the outcome rests on.
+    pub laws: Vec<Law>,
     /// The order that was used.
     pub order: Order,
     /// What it took.
@@ -85,7 +89,7 @@ pub struct Search {
 
 /// How a search can end.
 pub enum Outcome {
-    /// The negations of these cubes are an inductive invariant that excludes every unsafe state.
+    /// The negations of these cubes, with the laws, are an inductive invariant that excludes every unsafe state.
     Safe(Vec<Cube>),
     /// Transition instances from an initial to an unsafe state, possibly spurious.
     Unsafe(AbstractTrace),
@@ -136,12 +140,15 @@ pub fn search_among(
     turns: Option<(&Turns, usize)>,
     judge: &mut dyn FnMut(&Outcome) -> bool,
 ) -> Result<Search, Diagnostic> {
-    let compiled = compile(system, options.memory, options.order)?;
+    let mut compiled = compile(system, options.memory, options.order)?;
+    compiled.laws = Laws::of(&compiled);
+    let compiled = compiled;
     let work = Work::new(options.max_work, options.max_time, options.interrupt).among(turns);
     // Another search may have answered before this one had a turn.
     let search = match work.stopped() {
         Some(limit) => Search {
             outcome: Outcome::Unknown(limit),
+            laws: Vec::new(),
             order: compiled.order,
             statistics: Statistics::default(),
         },
@@ -160,7 +167,7 @@ fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> S
     statistics.oracle_is_whole = oracle.as_ref().is_some_and(Oracle::is_whole);
     if let Some(found) = oracle.as_mut().and_then(|oracle| oracle.trace.take()) {
         statistics.work = work.done();
-        return Search { outcome: Outcome::Reached(Box::new(found)), order: compiled.order, statistics };
+        return Search { outcome: Outcome::Reached(Box::new(found)), laws: Vec::new(), order: compiled.order, statistics };
     }
     let mut refuted = Refuted::default();
     let mut dropped: Vec<Cube> = Vec::new();
@@ -204,7 +211,7 @@ fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> S
             }
         };
         statistics.work = work.done();
-        return Search { outcome, order: compiled.order, statistics };
+        return Search { outcome, laws: compiled.laws.used(), order: compiled.order, statistics };
     }
 }
 
@@ -380,10 +387,18 @@ impl Attempt<'_> {
         if cube.meets_init(self.compiled, self.work) {
             return Expanded::Initial;
         }
-        if self.visited.covers(self.compiled, cube, self.work) {
+        if self.covered(cube) {
             return Expanded::Covered;
         }
         Expanded::Predecessors(predecessors(self.compiled, self.edges, cube, self.work))
+    }
+
+    /// Whether the visited cubes and the laws leave nothing of the cube.
+    fn covered(&self, cube: &Cube) -> bool {
+        let laws = &self.compiled.laws;
+        laws.refute(self.compiled, cube)
+            || self.visited.covers(self.compiled, cube, self.work)
+            || laws.covers(self.compiled, cube, &self.visited, self.work)
     }
 
     /// Without the predecessors that a visited cube covers: comparing is most of the work.
@@ -402,7 +417,7 @@ impl Attempt<'_> {
     /// Replaces a node that adds something by a candidate, if there is one.
     fn approximate(&mut self, oracle: &mut Oracle<'_>, refuted: &Refuted, id: &mut usize) {
         let cube = &self.nodes[*id].cube;
-        if cube.meets_init(self.compiled, self.work) || self.visited.covers(self.compiled, cube, self.work) {
+        if cube.meets_init(self.compiled, self.work) || self.covered(cube) {
             return;
         }
         // A candidate takes the place of the node, so it must cover it.
@@ -429,7 +444,8 @@ impl Attempt<'_> {
             if cube.meets_init(self.compiled, self.work) {
                 return None;
             }
-            let known = Target::new(self.compiled, &cube).is_none_or(|target| {
+            let refuted = self.compiled.laws.refute(self.compiled, &cube);
+            let known = refuted || Target::new(self.compiled, &cube).is_none_or(|target| {
                 prepared.covers(&target, self.work) || self.visited.subsumes_target(&target, self.work)
             });
             open += usize::from(!known);
