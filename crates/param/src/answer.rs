@@ -105,6 +105,7 @@ const GUESS_SHARE: (u64, u64) = (250_000, 1_000_000);
 /// When the searches that guess begin: most of what the exact search can prove it has proved by then.
 const GUESSES_BEGIN: u64 = 450_000;
 const CAREFUL_BEGINS: u64 = 3_000_000;
+const CORES_BEGIN: u64 = 6_000_000;
 const MORE_BEGINS: u64 = 300_000_000;
 const MAX_RESTARTS: usize = 60;
 /// States behind candidates, when few were not enough or `brab` asks for an instance.
@@ -188,6 +189,7 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let bold = Options { candidates: Candidates::Bold, small, order: Order::Issue, ..exact };
     let bold = Options { max_restarts: MAX_RESTARTS, ..bold };
     let careful = Options { candidates: Candidates::Careful, ..bold };
+    let cores = Options { candidates: Candidates::Cores, ..bold };
     // Candidates from few states are often wrong.
     let more = Options { small: (small.0, MORE_STATES), max_restarts: usize::MAX, ..bold };
     let mut plan: Plan<'a> = Vec::new();
@@ -204,6 +206,7 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
         let later = (bold, begin(GUESSES_BEGIN), GUESS_SHARE);
         plan.push(if plan.len() == 1 { at_once } else { later });
         plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
+        plan.push((cores, begin(CORES_BEGIN), GUESS_SHARE));
         plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), GUESS_SHARE)));
     }
     plan

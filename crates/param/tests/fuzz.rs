@@ -71,6 +71,7 @@ fn check(seed: u64, tally: &mut [Tally; 3]) {
             (Order::Issue, Candidates::None),
             (Order::Issue, Candidates::Bold),
             (Order::Issue, Candidates::Careful),
+            (Order::Issue, Candidates::Cores),
         ];
         for (order, candidates) in ways {
             // Under SC there is one order.

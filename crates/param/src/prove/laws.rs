@@ -34,7 +34,7 @@ const MAX_STEP: i64 = 8;
 const MAX_START: i64 = 64;
 /// Ways of one rule, and laws of one kind.
 const MAX_WAYS: usize = 2_000;
-const MAX_LAWS: usize = 12;
+const MAX_LAWS: usize = 16;
 
 /// One way for a rule to go: what is known before it, and what becomes of the variables at hand.
 struct Way<'a> {
@@ -161,28 +161,29 @@ impl Laws {
             .collect()
     }
 
-    /// Whether a step cannot happen: the state before, given by `literals` over `procs` processes, needs a witness, no
-    /// process at hand can be it, and the universal part of the guard excludes all others.
-    pub fn no_witness(
+    /// What the laws say of the state before a step, given by `literals` over `procs` processes: where no process at hand can
+    /// be a witness and the universal part of the guard excludes all others, the variable has none of the values.
+    pub fn before(
         &self,
         compiled: &Compiled<'_>,
         literals: &[Literal],
         guard: &Conjunction,
         env: &[u8; 16],
         procs: u8,
-    ) -> bool {
+    ) -> Vec<Literal> {
+        let mut known = Vec::new();
         if guard.universals.is_empty() || procs as usize >= env.len() {
-            return false;
+            return known;
         }
         let mut facts = None;
-        self.laws.iter().any(|(law, used)| {
-            let Law::Witness(witness) = law else { return false };
-            let facts: &Option<Facts> =
-                facts.get_or_insert_with(|| Facts::new(literals, &compiled.domains));
-            let Some(facts) = facts else { return true };
+        for (law, used) in &self.laws {
+            let Law::Witness(witness) = law else { continue };
+            let facts: &Option<Facts> = facts.get_or_insert_with(|| Facts::new(literals, &compiled.domains));
+            let Some(facts) = facts else { return known };
             let may = |process: ProcId| facts.values(Var::cell(witness.array, &[process])) & witness.set != 0;
-            if facts.values(Var::cell(witness.variable, &[])) & !witness.values != 0 || (0..procs).any(may) {
-                return false;
+            let variable = Var::cell(witness.variable, &[]);
+            if facts.values(variable) & witness.values == 0 || (0..procs).any(may) {
+                continue;
             }
             let stranger = Literal::In(Var::cell(witness.array, &[procs]), witness.set);
             let excluded = guard.universals.iter().any(|universal| {
@@ -197,9 +198,10 @@ impl Laws {
             });
             if excluded {
                 used.store(true, Ordering::Relaxed);
+                known.push(Literal::In(variable, compiled.domains[witness.variable] & !witness.values));
             }
-            excluded
-        })
+        }
+        known
     }
 }
 
@@ -374,14 +376,17 @@ impl Finder<'_> {
     }
 
     fn witnesses(&self, flags: &[usize], arrays: &[usize]) -> Vec<Law> {
-        let universal = |rule: &Rule| rule.guards.iter().any(|guard| !guard.universals.is_empty());
-        if !self.compiled.rules.iter().any(universal) {
-            return Vec::new(); // they are of use for universal guards alone
-        }
+        // They are of use for universal guards alone.
+        let asked = |array: &&usize| {
+            let guards = self.compiled.rules.iter().flat_map(|rule| &rule.guards);
+            let mut bodies = guards.flat_map(|guard| &guard.universals).flat_map(|universal| &universal.body);
+            bodies.any(|body| body.iter().any(|literal| literal.mentions(|var| var.symbol() == **array)))
+        };
+        let arrays: Vec<usize> = arrays.iter().filter(asked).copied().collect();
         let mut laws: Vec<Witness> = Vec::new();
         for &variable in flags {
             for value in values(self.all(variable)) {
-                for &array in arrays {
+                for &array in &arrays {
                     let single = values(self.all(array)).map(|value| 1 << value);
                     let all_but = values(self.all(array)).map(|value| self.all(array) & !(1 << value));
                     for set in single.chain(all_but) {
@@ -419,8 +424,9 @@ impl Finder<'_> {
                         || inside(process)
                         || way.facts.values(cell(process)) & law.set == 0
                 };
-                let stays = way.facts.values(flag) & self.all(law.variable) & !law.values == 0
-                    && (0..=rule.params).all(kept);
+                let was = change(flag).is_none()
+                    || way.facts.values(flag) & self.all(law.variable) & !law.values == 0;
+                let stays = was && (0..=rule.params).all(kept);
                 let fine = after(flag) & law.values == 0 || stays || (0..rule.params).any(inside);
                 fine.then_some(())
             });

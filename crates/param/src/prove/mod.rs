@@ -26,9 +26,8 @@ pub mod weak;
 pub(crate) mod work;
 
 pub use cube::Cube;
-pub use laws::Laws;
 pub use oracle::Candidates;
 pub(crate) use search::search_among;
-pub use search::{AbstractTrace, MAX_WORK, Options, Outcome, SMALL, Search, Statistics, search};
+pub use search::{AbstractTrace, MAX_WORK, Options, Outcome, SMALL, Search, Statistics, laws, search};
 pub(crate) use turns::Turns;
 pub use weak::Order;

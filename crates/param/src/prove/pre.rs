@@ -419,9 +419,7 @@ impl Image<'_> {
             return;
         };
         literals.extend(guard.iter().cloned());
-        if self.compiled.laws.no_witness(self.compiled, &literals, conjunction, env, *procs) {
-            return;
-        }
+        literals.extend(self.compiled.laws.before(self.compiled, &literals, conjunction, env, *procs));
         let mut weak = self.cube.weak.clone();
         if self.compiled.memory != Memory::Sc
             && let Some(slot) = rule.acting

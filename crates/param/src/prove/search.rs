@@ -158,6 +158,12 @@ pub fn search_among(
     Ok(search)
 }
 
+/// The laws of the system in the order of issue: each holds in every reachable state.
+pub fn laws(system: &System, memory: Memory) -> Result<Vec<Law>, Diagnostic> {
+    let compiled = compile(system, memory, Order::Issue)?;
+    Ok(Laws::of(&compiled).all().cloned().collect())
+}
+
 fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> Search {
     let edges = edges(compiled.memory, compiled.order, &compiled.racy);
     let mut statistics = Statistics::default();
@@ -414,25 +420,59 @@ impl Attempt<'_> {
         }
     }
 
-    /// Replaces a node that adds something by a candidate, if there is one.
+    /// Replaces a node that adds something by a candidate, or by several that cover it together, if there are any.
     fn approximate(&mut self, oracle: &mut Oracle<'_>, refuted: &Refuted, id: &mut usize) {
         let cube = &self.nodes[*id].cube;
         if cube.meets_init(self.compiled, self.work) || self.covered(cube) {
             return;
         }
-        // A candidate takes the place of the node, so it must cover it.
-        let Some(target) = Target::new(self.compiled, cube) else { return };
+        let mut candidates: Vec<Cube> = match self.candidate(oracle, refuted, cube) {
+            Some((open, candidate)) => {
+                if self.options.candidates == Candidates::Careful
+                    && self.open(cube).is_some_and(|less| less < open)
+                {
+                    return;
+                }
+                vec![candidate]
+            }
+            None => self.split(oracle, refuted, cube),
+        };
+        let Some(first) = candidates.pop() else { return };
+        self.statistics.candidates += 1 + candidates.len();
+        for cube in candidates {
+            self.push(Node { cube, root: Root::Candidate, depth: 0, parent: None });
+        }
+        self.nodes.push(Node { cube: first, root: Root::Candidate, depth: 0, parent: None });
+        *id = self.nodes.len() - 1;
+    }
+
+    /// The candidate for a cube that leaves the fewest cubes to explain, and how many these are.
+    fn candidate(&self, oracle: &mut Oracle<'_>, refuted: &Refuted, cube: &Cube) -> Option<(usize, Cube)> {
+        // A candidate takes the place of the cube, so it must cover it.
+        let target = Target::new(self.compiled, cube)?;
         let covers = |candidate: &Cube| Prepared::new(candidate.clone()).covers(&target, self.work);
         let candidates = oracle.candidates(cube, refuted).into_iter().filter(covers);
-        // The one that leaves the fewest cubes to explain.
         let scored = candidates.filter_map(|candidate| Some((self.open(&candidate)?, candidate)));
-        let Some((open, candidate)) = scored.min_by_key(|(open, _)| *open) else { return };
-        if self.options.candidates == Candidates::Careful && self.open(cube).is_some_and(|less| less < open) {
-            return;
+        scored.min_by_key(|(open, _)| *open)
+    }
+
+    /// Candidates for a cube that has none, by how two of its numbers compare: one for each of the three cases.
+    fn split(&self, oracle: &mut Oracle<'_>, refuted: &Refuted, cube: &Cube) -> Vec<Cube> {
+        if self.options.candidates != Candidates::Cores {
+            return Vec::new();
         }
-        self.nodes.push(Node { cube: candidate, root: Root::Candidate, depth: 0, parent: None });
-        self.statistics.candidates += 1;
-        *id = self.nodes.len() - 1;
+        let mut best: Option<(usize, Vec<Cube>)> = None;
+        for cases in oracle.comparisons(cube) {
+            let found: Option<Vec<(usize, Cube)>> =
+                cases.iter().map(|case| self.candidate(oracle, refuted, case)).collect();
+            if let Some(found) = found {
+                let open = found.iter().map(|(open, _)| open).sum();
+                if best.as_ref().is_none_or(|(least, _)| open < *least) {
+                    best = Some((open, found.into_iter().map(|(_, candidate)| candidate).collect()));
+                }
+            }
+        }
+        best.map(|(_, candidates)| candidates).unwrap_or_default()
     }
 
     /// The predecessors of a candidate that neither it nor a visited cube covers; `None` if one is initial.
