@@ -95,7 +95,8 @@ impl Law {
     /// The law in words of the system.
     pub fn words(&self, system: &System) -> String {
         let name = |symbol: usize| system.symbols[symbol].name.clone();
-        let constructor = |symbol: usize, value: usize| system.constructors(system.symbols[symbol].ty)[value].clone();
+        let constructor =
+            |symbol: usize, value: usize| system.constructors(system.symbols[symbol].ty)[value].clone();
         let names = |symbol: usize, set: u64| {
             let count = system.constructors(system.symbols[symbol].ty).len();
             let names: Vec<String> =
@@ -122,7 +123,10 @@ impl Law {
                 }
                 let mut right: Vec<(i64, String)> = Vec::new();
                 for (value, weight) in count.weights.iter().enumerate().filter(|(_, weight)| **weight != 0) {
-                    right.push((*weight, format!("#({} = {})", name(count.array), constructor(count.array, value))));
+                    right.push((
+                        *weight,
+                        format!("#({} = {})", name(count.array), constructor(count.array, value)),
+                    ));
                 }
                 format!("{} = {}", sum(&left, 0), sum(&right, count.total))
             }

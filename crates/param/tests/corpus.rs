@@ -106,7 +106,8 @@ fn every_safe_system_has_a_certificate() {
             expected += 1;
             let request = Request { memory, certifiable: true, explore_first: false, ..Request::default() };
             let answer = prove(&system, request).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let written = certificate::of(memory, &answer.invariant, &answer.laws).expect("the order of certificates");
+            let written =
+                certificate::of(memory, &answer.invariant, &answer.laws).expect("the order of certificates");
             // Through the text, as a user would.
             let text = certificate::write(&system, &written);
             let read = certificate::read(&system, &text).expect("a certificate is read back");

@@ -17,6 +17,7 @@ use super::machine::{Machine, Write};
 use super::scene::Scene;
 use super::term::Term;
 use crate::law::{Count, Law};
+use crate::system::Formula;
 
 /// The laws speak of what no buffer holds, of symbols as they are, and of processes that are all alike.
 pub fn fit(machine: &Machine<'_>, laws: &[Law]) -> Result<(), String> {
@@ -31,6 +32,31 @@ pub fn fit(machine: &Machine<'_>, laws: &[Law]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a law can matter to these formulas and symbols: a count if one of its counters is among them, a witness if
+/// somebody is asked for who is none.
+pub fn is_about(law: &Law, formulas: &[&Formula], symbols: &[usize]) -> bool {
+    match law {
+        Law::Count(count) => count.counters.iter().any(|(counter, _)| {
+            let mut found = symbols.contains(counter);
+            for formula in formulas {
+                formula.accesses(&mut |access| found |= access.symbol == *counter);
+            }
+            found
+        }),
+        Law::Witness(_) => formulas.iter().any(|formula| has_quantifier(formula)),
+    }
+}
+
+fn has_quantifier(formula: &Formula) -> bool {
+    match formula {
+        Formula::True | Formula::False | Formula::Compare(..) => false,
+        Formula::Not(inner) => has_quantifier(inner),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(has_quantifier),
+        Formula::If(a, b, c) => [a, b, c].into_iter().any(|part| has_quantifier(part)),
+        Formula::Forall(_) | Formula::Exists(_) => true,
+    }
 }
 
 /// What a law says of the state of a scene. The processes before its stranger are the named ones; without a
@@ -152,9 +178,11 @@ fn weight_of(scene: &mut Scene<'_>, count: &Count, process: u8, value: Value<'_>
 }
 
 fn weight(term: &Term, weights: &[i64]) -> Term {
-    (weights.iter().enumerate()).filter(|(_, weight)| **weight != 0).fold(Term::Number(0), |rest, (value, weight)| {
-        term.clone().eq(Term::Number(value as i64)).ite(Term::Number(*weight), rest)
-    })
+    (weights.iter().enumerate())
+        .filter(|(_, weight)| **weight != 0)
+        .fold(Term::Number(0), |rest, (value, weight)| {
+            term.clone().eq(Term::Number(value as i64)).ite(Term::Number(*weight), rest)
+        })
 }
 
 fn one_of(term: &Term, set: u64) -> Term {

@@ -98,8 +98,8 @@ struct Writer<'a> {
 struct Problem<'a> {
     scene: Scene<'a>,
     facts: Vec<Term>,
-    /// Per law, its stranger and how many processes are named before it.
-    strangers: Vec<(u8, Option<u8>)>,
+    /// The laws that are used, each with how many processes are named before its stranger, and the stranger.
+    laws: Vec<(&'a Law, u8, Option<u8>)>,
     /// Where the reads of a cube may find their place.
     spots: Vec<Spot>,
 }
@@ -148,20 +148,21 @@ impl<'a> Writer<'a> {
         if self.system().named { self.most() } else { named.max(1) }
     }
 
-    fn problem(&self, certain: usize, open: usize) -> Problem<'a> {
+    /// With a stranger for each of these laws.
+    fn problem(&self, certain: usize, open: usize, laws: Vec<&'a Law>) -> Problem<'a> {
         let room = self.most().saturating_sub(certain);
         let open = open.min(room);
-        let all = (open + self.laws.len()).min(room);
+        let all = (open + laws.len()).min(room);
         let scene = Scene::new(self.system(), &self.machine.buffered, certain, all);
-        let strangers = (certain + open..certain + open + self.laws.len())
-            .map(|at| (at.min(certain + all) as u8, (at < certain + all).then_some(at as u8)))
+        let laws = (laws.into_iter().zip(certain + open..))
+            .map(|(law, at)| (law, at.min(certain + all) as u8, (at < certain + all).then_some(at as u8)))
             .collect();
-        Problem { scene, facts: Vec::new(), strangers, spots: Vec::new() }
+        Problem { scene, facts: Vec::new(), laws, spots: Vec::new() }
     }
 
     /// No initial state fails the law: every process is as one alone may be.
-    fn law_initiation(&mut self, law: &Law) {
-        let mut problem = self.problem(1, 0);
+    fn law_initiation(&mut self, law: &'a Law) {
+        let mut problem = self.problem(1, 0, Vec::new());
         self.start(&mut problem, 1);
         let fact = laws::fails_at_start(&mut problem.scene, law);
         problem.facts.push(fact);
@@ -170,7 +171,7 @@ impl<'a> Writer<'a> {
     }
 
     /// No step leads from states with the law to one without.
-    fn law_consecution(&mut self, law: &Law, transition: &Transition) {
+    fn law_consecution(&mut self, law: &'a Law, transition: &Transition) {
         if !transition.updates.iter().any(|update| law.symbols().contains(&update.symbol)) {
             return; // nothing that it speaks of changes
         }
@@ -189,7 +190,7 @@ impl<'a> Writer<'a> {
     /// A step of the first processes, of `named` that there are certainly, that `fails` the law.
     fn law_step(
         &mut self,
-        law: &Law,
+        law: &'a Law,
         transition: &Transition,
         named: usize,
         fails: &mut dyn FnMut(&mut Scene<'a>, &[Write]) -> Term,
@@ -197,7 +198,7 @@ impl<'a> Writer<'a> {
         if named > self.most() {
             return; // there are not so many
         }
-        let mut problem = self.problem(self.certain(named), witnesses(&transition.guard, true));
+        let mut problem = self.problem(self.certain(named), witnesses(&transition.guard, true), vec![law]);
         let env: Env = std::array::from_fn(|slot| slot as u8);
         let guard = problem.scene.formula(&transition.guard, &env);
         problem.facts.push(guard);
@@ -207,15 +208,15 @@ impl<'a> Writer<'a> {
         }
         let fact = fails(&mut problem.scene, &written);
         problem.facts.push(fact);
-        self.laws(&mut problem);
+        self.assume(&mut problem);
         self.axioms(&mut problem);
         let what = format!("consecution of the law {} under {}", law.words(self.system()), transition.name);
         self.emit(what, None, problem, Vec::new());
     }
 
     /// The laws hold in the state before.
-    fn laws(&self, problem: &mut Problem<'a>) {
-        for (law, (named, stranger)) in self.laws.iter().zip(problem.strangers.clone()) {
+    fn assume(&self, problem: &mut Problem<'a>) {
+        for (law, named, stranger) in problem.laws.clone() {
             let facts = laws::holds(&mut problem.scene, law, named, stranger);
             problem.facts.extend(facts);
         }
@@ -237,7 +238,7 @@ impl<'a> Writer<'a> {
             return; // such a read finds a pending write, and there is none
         }
         let certain = self.certain(usize::from(cube.processes));
-        let mut problem = self.problem(certain, 0);
+        let mut problem = self.problem(certain, 0, Vec::new());
         self.start(&mut problem, certain);
         for literal in &cube.literals {
             let fact = problem.scene.literal(literal, &mut |scene, place| match place {
@@ -261,10 +262,11 @@ impl<'a> Writer<'a> {
             if params.len() > self.most() {
                 continue;
             }
-            let mut problem = self.problem(self.certain(params.len()), witnesses(&set.body, true));
+            let laws = self.laws.iter().filter(|law| laws::is_about(law, &[&set.body], &[])).collect();
+            let mut problem = self.problem(self.certain(params.len()), witnesses(&set.body, true), laws);
             let fact = problem.scene.formula(&set.body, &environment(&params));
             problem.facts.push(fact);
-            self.laws(&mut problem);
+            self.assume(&mut problem);
             self.exclude(problem, None, &format!("safety of unsafe formula {}", index + 1), None);
         }
     }
@@ -283,7 +285,10 @@ impl<'a> Writer<'a> {
         }
         let known = if self.system().named { self.most() } else { usize::from(cube.processes) };
         for (params, used) in placements(transition.params.len(), known, self.most()) {
-            let problem = self.problem(self.certain(used), witnesses(&transition.guard, true));
+            // A law that says nothing of what the step or the cube speaks of is left out: that makes it harder.
+            let about = |law: &&Law| laws::is_about(law, &[&transition.guard], &symbols);
+            let laws = self.laws.iter().filter(about).collect();
+            let problem = self.problem(self.certain(used), witnesses(&transition.guard, true), laws);
             self.step(index, transition, &environment(&params), problem);
         }
     }
@@ -334,7 +339,7 @@ impl<'a> Writer<'a> {
             }
         }
         self.after(&mut problem, cube, &step, &plain);
-        self.laws(&mut problem);
+        self.assume(&mut problem);
         known.cells.extend(problem.scene.cells().iter().copied());
         if let Some(acting) = step.acting
             && !step.writes.is_empty()

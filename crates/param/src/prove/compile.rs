@@ -7,6 +7,7 @@
 
 use super::laws::Laws;
 use super::literal::*;
+use super::visited::Visited;
 use super::weak::Order;
 use crate::Memory;
 use crate::syntax::span::error_at;
@@ -34,7 +35,8 @@ pub struct Compiled<'a> {
     pub lemmas: Vec<Clauses>,
     pub axioms: Vec<Clauses>,
     pub rules: Vec<Rule>,
-    /// None until they are looked for.
+    /// The cubes of the axioms, and the laws: none until a search needs them.
+    pub assumed: Visited,
     pub laws: Laws,
 }
 
@@ -115,6 +117,7 @@ pub fn compile(system: &System, memory: Memory, order: Order) -> Result<Compiled
         lemmas: sets(&mut system.lemmas())?,
         axioms: sets(&mut system.axioms())?,
         rules,
+        assumed: Visited::default(),
         laws: Laws::default(),
     })
 }

@@ -147,15 +147,18 @@ impl Laws {
             (low, high) = (low + least, high + most);
         }
         let sum = |sign: i64, constant: i64| {
-            let terms = count.counters.iter().map(|(symbol, k)| (Var::cell(*symbol, &[]), sign * k)).collect();
+            let terms =
+                count.counters.iter().map(|(symbol, k)| (Var::cell(*symbol, &[]), sign * k)).collect();
             Lin::new(LinOp::Le, terms, constant, false)
         };
         // The rest is at least 0: −counters − high ≤ 0. It is at most 0: counters + low ≤ 0.
         [(-1, sum(-1, -high)), (1, sum(1, low))]
             .into_iter()
             .map(|(sign, bound)| {
-                let literals: Vec<Literal> = cube.literals.iter().cloned().chain([Literal::Lin(bound)]).collect();
-                let possible = tidy(compiled, literals).is_some_and(|all| Facts::new(&all, &compiled.domains).is_some());
+                let literals: Vec<Literal> =
+                    cube.literals.iter().cloned().chain([Literal::Lin(bound)]).collect();
+                let possible =
+                    tidy(compiled, literals).is_some_and(|all| Facts::new(&all, &compiled.domains).is_some());
                 (sign, !possible)
             })
             .collect()
@@ -231,7 +234,12 @@ impl Finder<'_> {
 
     /// Every way for the rule to go, as far as these symbols are concerned: for each parameter and one process more.
     /// `None` if there are too many, or `visit` says so.
-    fn ways(&self, rule: &Rule, symbols: &[usize], visit: &mut dyn FnMut(Way<'_>) -> Option<()>) -> Option<()> {
+    fn ways(
+        &self,
+        rule: &Rule,
+        symbols: &[usize],
+        visit: &mut dyn FnMut(Way<'_>) -> Option<()>,
+    ) -> Option<()> {
         let env: [u8; 16] = std::array::from_fn(|slot| slot as u8);
         let processes = rule.params as u8 + 1;
         let mut changing: Vec<(Var, Vec<(Vec<Literal>, Option<Operand>)>)> = Vec::new();
@@ -412,7 +420,9 @@ impl Finder<'_> {
         let (flag, symbols) = (Var::cell(law.variable, &[]), [law.variable, law.array]);
         self.compiled.rules.iter().all(|rule| {
             let holds = self.ways(rule, &symbols, &mut |way| {
-                let change = |var: Var| way.changes.iter().find(|(other, _)| *other == var).and_then(|(_, v)| v.as_ref());
+                let change = |var: Var| {
+                    way.changes.iter().find(|(other, _)| *other == var).and_then(|(_, v)| v.as_ref())
+                };
                 let after = |var: Var| match change(var) {
                     Some(value) => self.after(way.facts, var.symbol(), value),
                     None => way.facts.values(var) & self.all(var.symbol()),
@@ -495,7 +505,8 @@ impl Equations {
         // A later row has no unknown that an earlier one leads with, but not the other way round.
         for row in self.rows.iter().rev() {
             let lead = leading(row)?;
-            let rest: i128 = (0..self.columns).filter(|at| *at != lead).map(|at| row[at] * solution[at]).sum();
+            let rest: i128 =
+                (0..self.columns).filter(|at| *at != lead).map(|at| row[at] * solution[at]).sum();
             let right = row[self.columns] - rest;
             (right % row[lead] == 0).then_some(())?;
             solution[lead] = right / row[lead];

@@ -208,7 +208,8 @@ impl<'a> Oracle<'a> {
                 if x.as_process().is_some() || y.as_process().is_some() || real != other {
                     continue;
                 }
-                let cases = [strictly(x, y, real), strictly(y, x, real), difference(x, y, 0, LinOp::Eq, real)];
+                let cases =
+                    [strictly(x, y, real), strictly(y, x, real), difference(x, y, 0, LinOp::Eq, real)];
                 if cases.iter().any(|case| facts.implies(&Literal::Lin(case.clone()))) {
                     continue;
                 }
@@ -297,7 +298,11 @@ impl<'a> Oracle<'a> {
             let wider: Vec<Literal> = match &literal {
                 Literal::In(var, set) => {
                     let all = self.compiled.full()(var.symbol());
-                    (0..64).map(|v| 1 << v).filter(|v| all & !set & v != 0).map(|v| Literal::In(*var, v)).collect()
+                    (0..64)
+                        .map(|v| 1 << v)
+                        .filter(|v| all & !set & v != 0)
+                        .map(|v| Literal::In(*var, v))
+                        .collect()
                 }
                 Literal::Lin(lin) if lin.op == LinOp::Eq => {
                     let minus = lin.terms.iter().map(|(var, k)| (*var, -k)).collect();

@@ -142,8 +142,13 @@ pub fn search_among(
 ) -> Result<Search, Diagnostic> {
     let mut compiled = compile(system, options.memory, options.order)?;
     compiled.laws = Laws::of(&compiled);
-    let compiled = compiled;
     let work = Work::new(options.max_work, options.max_time, options.interrupt).among(turns);
+    let mut assumed = Visited::default();
+    for cube in compiled.axioms.iter().flat_map(|axiom| cubes(&compiled, axiom)) {
+        assumed.add(&compiled, usize::MAX, cube, &work);
+    }
+    compiled.assumed = assumed;
+    let compiled = compiled;
     // Another search may have answered before this one had a turn.
     let search = match work.stopped() {
         Some(limit) => Search {
@@ -173,7 +178,12 @@ fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> S
     statistics.oracle_is_whole = oracle.as_ref().is_some_and(Oracle::is_whole);
     if let Some(found) = oracle.as_mut().and_then(|oracle| oracle.trace.take()) {
         statistics.work = work.done();
-        return Search { outcome: Outcome::Reached(Box::new(found)), laws: Vec::new(), order: compiled.order, statistics };
+        return Search {
+            outcome: Outcome::Reached(Box::new(found)),
+            laws: Vec::new(),
+            order: compiled.order,
+            statistics,
+        };
     }
     let mut refuted = Refuted::default();
     let mut dropped: Vec<Cube> = Vec::new();
@@ -485,9 +495,10 @@ impl Attempt<'_> {
                 return None;
             }
             let refuted = self.compiled.laws.refute(self.compiled, &cube);
-            let known = refuted || Target::new(self.compiled, &cube).is_none_or(|target| {
-                prepared.covers(&target, self.work) || self.visited.subsumes_target(&target, self.work)
-            });
+            let known = refuted
+                || Target::new(self.compiled, &cube).is_none_or(|target| {
+                    prepared.covers(&target, self.work) || self.visited.subsumes_target(&target, self.work)
+                });
             open += usize::from(!known);
         }
         Some(open)
