@@ -298,15 +298,14 @@ impl Generator {
         for i in 0..3 + self.below(4) {
             let from = if i < 3 { i } else { self.below(4) };
             let to = if i < 3 { i + 1 } else { self.below(4) };
-            let mut guard = vec![format!("PC[p] = {} && lock()", places[from])];
+            let mut guard = vec![format!("PC[p] = {}", places[from])];
             for _ in 0..self.below(3) {
-                guard.push(match self.below(6) {
+                guard.push(match self.below(5) {
                     0 => format!("X = {}", self.below(3)),
                     1 => "X = Y".to_owned(),
                     2 => format!("F = {}", self.bit()),
                     3 => format!("Y < {}", 1 + self.below(3)),
-                    4 => "0 < X".to_owned(),
-                    _ => format!("(forall_other k. PC[k] <> {})", self.loc()),
+                    _ => "0 < X".to_owned(),
                 });
             }
             let mut updates = vec![format!("PC[p] := {}", places[to])];
