@@ -42,6 +42,9 @@ struct Way<'a> {
     changes: &'a [(Var, Option<Operand>)],
 }
 
+/// A variable that a rule changes, and what may become of it.
+type Changing = (Var, Vec<(Vec<Literal>, Option<Operand>)>);
+
 impl Laws {
     /// The laws of a system; none where processes have names.
     pub fn of(compiled: &Compiled<'_>) -> Laws {
@@ -242,7 +245,7 @@ impl Finder<'_> {
     ) -> Option<()> {
         let env: [u8; 16] = std::array::from_fn(|slot| slot as u8);
         let processes = rule.params as u8 + 1;
-        let mut changing: Vec<(Var, Vec<(Vec<Literal>, Option<Operand>)>)> = Vec::new();
+        let mut changing: Vec<Changing> = Vec::new();
         for effect in rule.updates.iter().filter(|effect| symbols.contains(&effect.symbol)) {
             let cells: Vec<Var> = match effect.pattern.len() {
                 0 => vec![Var::cell(effect.symbol, &[])],
@@ -268,7 +271,7 @@ impl Finder<'_> {
 
     fn go(
         &self,
-        changing: &[(Var, Vec<(Vec<Literal>, Option<Operand>)>)],
+        changing: &[Changing],
         known: &[Literal],
         made: &mut Vec<(Var, Option<Operand>)>,
         left: &mut usize,
