@@ -121,11 +121,10 @@ def test_random_kills(two: Machines, tmp_path: Path) -> None:
     """Kill workers, actors, nodes and drivers, by turns and by chance."""
     chance = random.Random(21)
     for run in range(RANDOM_RUNS):
-        print(f"run {run}", flush=True)
         path = tmp_path / f"checkpoint-{run}"
-        kills = chance.randrange(1, 4)
+        kills = []
         process = driver(*checkpointed(path), address=two.nodes.address)
-        for _ in range(kills):
+        for _ in range(chance.randrange(1, 4)):
             time.sleep(chance.uniform(0.5, 4))
             what = chance.choice(["worker", "actor", "node", "driver"])
             there = workers()
@@ -133,14 +132,19 @@ def test_random_kills(two: Machines, tmp_path: Path) -> None:
                 break
             if what == "driver":
                 end_group(process)
+                kills.append(f"driver at {saved(path)}")
                 process = driver(*checkpointed(path), address=two.nodes.address)
             elif what == "node":
                 two.nodes.remove_node(two.added.pop())
                 two.added.append(two.nodes.add_node(num_cpus=1))
+                kills.append(what)
             elif there:
                 victim = chance.choice(there)
                 kill(victim if what == "worker" else parent(victim))
+                kills.append(what)
         out, err = process.communicate()
         assert process.returncode == 0, err
-        assert counts(json.loads(out)) == counts(alone(*SEARCH)), f"run {run}"
+        found = json.loads(out)
+        assert counts(found) == counts(alone(*SEARCH)), f"run {run}"
         assert not path.exists()
+        print(run, found["executions"], found["events"], *kills, sep="; ", flush=True)
