@@ -263,3 +263,77 @@ fn an_interrupted_search_says_so() {
     assert_eq!(output.status.code(), Some(130), "{text}");
     assert!(text.contains("interrupted"), "{text}");
 }
+
+/// The C standard allows the assertion to fail; sections do not show that, and the verdict says what they show.
+#[test]
+fn atomics_without_an_event_are_named_in_the_verdict() {
+    let source = b"#include <stdatomic.h>\n#include <pthread.h>\n#include <assert.h>\n\
+        typedef struct { long a, b; } pair;\n_Atomic pair x;\n_Atomic int y;\n\
+        void *write_both(void *_) {\n    pair p = {1, 1};\n\
+        atomic_store_explicit(&x, p, memory_order_relaxed);\n\
+        atomic_store_explicit(&y, 1, memory_order_relaxed);\n    return 0;\n}\n\
+        int main(void) {\n    pthread_t t;\n    pthread_create(&t, 0, write_both, 0);\n\
+        int r = atomic_load_explicit(&y, memory_order_relaxed);\n\
+        pair p = atomic_load_explicit(&x, memory_order_relaxed);\n\
+        assert(!(r == 1 && p.a == 0));\n    pthread_join(t, 0);\n}\n";
+    let output = check("wide.c", source, 0);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("ordered as by a lock") && text.contains("wide.c:"), "{text}");
+}
+
+/// A relaxed update of a floating-point number does not publish what comes after it.
+#[test]
+fn updates_of_floating_point_numbers_are_as_weak_as_they_say() {
+    let source = br#"
+@x = global float 0.0
+@y = global i32 0
+declare i32 @pthread_create(i64*, i8*, i8* (i8*)*, i8*)
+declare void @__VERIFIER_assert(i32)
+define i8* @add(i8* %argument) {
+  %old = atomicrmw fadd float* @x, float 2.5 monotonic
+  store atomic i32 1, i32* @y monotonic, align 4
+  ret i8* null
+}
+define i32 @main() {
+  %thread = alloca i64
+  %created = call i32 @pthread_create(i64* %thread, i8* null, i8* (i8*)* @add, i8* null)
+  %flag = load atomic i32, i32* @y monotonic, align 4
+  %sum = load atomic float, float* @x monotonic, align 4
+  %set = icmp eq i32 %flag, 1
+  %old = fcmp une float %sum, 2.5
+  %weak = and i1 %set, %old
+  %right = xor i1 %weak, true
+  %word = zext i1 %right to i32
+  call void @__VERIFIER_assert(i32 %word)
+  ret i32 0
+}
+"#;
+    check("float.ll", source, 1);
+    let ordered = String::from_utf8_lossy(source)
+        .replace("store atomic i32 1, i32* @y monotonic", "store atomic i32 1, i32* @y release")
+        .replace("load atomic i32, i32* @y monotonic", "load atomic i32, i32* @y acquire");
+    check("ordered.ll", ordered.as_bytes(), 0);
+}
+
+/// An execution that ends in an error nobody looks for has no end that is right.
+#[test]
+fn errors_that_are_not_looked_for_are_named() {
+    let source = b"#include <assert.h>\n#include <pthread.h>\nint x, *p;\n\
+        void *set(void *_) { x = 1; return 0; }\nint main(void) {\n    pthread_t t;\n\
+        pthread_create(&t, 0, set, 0);\n    if (x == 1) {\n        *p = 1;\n        assert(0);\n    }\n\
+        pthread_join(t, 0);\n}\n";
+    let path = std::env::temp_dir().join(format!("porf-unsought-{}.c", std::process::id()));
+    std::fs::write(&path, source).unwrap();
+    let file = path.to_str().unwrap();
+    let output = porf(&["verify", "--model", "sc", "--check", "assertion", file]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = errors(&output);
+    assert!(
+        text.contains("not looked for") && text.contains("null pointer") && text.contains(":9"),
+        "{text}"
+    );
+    let output = porf(&["verify", "--model", "sc", file]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!errors(&output).contains("not looked for"), "{}", errors(&output));
+    std::fs::remove_file(&path).unwrap();
+}

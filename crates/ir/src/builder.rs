@@ -44,6 +44,11 @@ impl FunctionBuilder {
         self.span = span;
     }
 
+    /// Where instructions come from now.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
     /// The file that the function comes from, as an index into the program's list.
     pub fn file(&mut self, file: u32) {
         self.function.file = file;

@@ -1,6 +1,6 @@
 //! The instructions.
 
-use crate::{AllocKind, FaultKind, FunctionId, InputType, MathOp, WideOp};
+use crate::{AllocKind, FaultKind, FloatOp, FunctionId, InputType, MathOp, Precision, WideOp};
 use porf_event::{BlockReason, FenceMode, ReadMode, RmwKind, Value, WriteMode};
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,8 @@ pub enum RmwOp {
     SMin,
     UMax,
     UMin,
+    /// On floating-point numbers.
+    Float(FloatOp, Precision),
 }
 
 /// One step of a thread. Fields named `dst` are written, all other registers are read.
@@ -370,6 +372,7 @@ impl RmwOp {
             RmwOp::SMin => width.signed(old).min(width.signed(operand)) as u64,
             RmwOp::UMax => old.max(operand),
             RmwOp::UMin => old.min(operand),
+            RmwOp::Float(op, precision) => MathOp::Float(op, precision).apply(old, operand),
         })
     }
 }

@@ -83,6 +83,8 @@ pub struct Image {
     pub files: Vec<String>,
     /// How the source writes what is accessed at a place, in order.
     pub written: Vec<Written>,
+    /// An atomic access, by file and line, that is made under a lock: it orders more than the program asks for.
+    pub locked: Option<(u32, u32)>,
 }
 
 /// How the source writes what is accessed at a place: `q->tail`.

@@ -114,6 +114,14 @@ impl Input {
         .collect()
     }
 
+    /// An atomic access of a size that no event has: it is explored as if under a lock.
+    pub fn locked(&self) -> Option<SourceLocation> {
+        let image = self.program.image.as_ref()?;
+        let (file, line) = image.locked?;
+        let file = image.files.get(file as usize).cloned().unwrap_or_default();
+        Some(SourceLocation { file, line, column: 0 })
+    }
+
     /// A program of a Rust crate whose code is read: the one that begins with a function.
     pub fn of_code(code: &Code, entry: &str, origin: Origin) -> Result<Input, Error> {
         let program = code.program(entry)?;

@@ -37,6 +37,8 @@ pub enum Coverage {
         loops: Vec<SourceLocation>,
         /// The input of which not every value is covered.
         inputs: Vec<TriedInput>,
+        /// An atomic access of a size that no event has: all of these are ordered as by one lock.
+        locked: Option<SourceLocation>,
     },
     /// Some executions were run. Nothing is said about the others.
     Sampled {
@@ -258,8 +260,11 @@ impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Coverage::Exhaustive => write!(f, "every execution"),
-            Coverage::Bounded { unroll, loops, inputs } => {
+            Coverage::Bounded { unroll, loops, inputs, locked } => {
                 write!(f, "every execution")?;
+                if locked.is_some() {
+                    write!(f, " in which atomics of 16 bytes or an odd size are ordered as by a lock")?;
+                }
                 if let Some(unroll) = unroll {
                     write!(f, " with loops up to {unroll} iterations")?;
                 }
@@ -272,7 +277,10 @@ impl fmt::Display for Coverage {
                 for input in inputs {
                     write!(f, "; tried: {}", input)?;
                 }
-                Ok(())
+                match locked {
+                    Some(place) => write!(f, "; such an access: {place}"),
+                    None => Ok(()),
+                }
             }
             Coverage::Sampled { executions, seed } => {
                 write!(f, "{executions} sampled executions, seed {seed}")

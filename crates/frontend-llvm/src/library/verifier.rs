@@ -6,10 +6,9 @@ use porf_event::FenceMode;
 use porf_ir::{FaultKind, Instr, Operand, Reg};
 
 pub const FUNCTIONS: &[Row] = &[
-    row(&["__VERIFIER_assume", "assume_abort_if_not"], KEEPS, |c| {
-        c.push(Instr::Assume { cond: c.arg(0) });
-        nothing(c)
-    }),
+    row(&["__VERIFIER_assume"], KEEPS, assume),
+    // SV-COMP's programs define these two. An assumption that does not hold aborts there, which is no error.
+    row(&["assume_abort_if_not"], KEEPS, assume).replacing(),
     // The bodies of spin loops that a program marks. The end carries the condition to leave: where that
     // does not hold, an iteration that changed nothing waits for one of its reads to change.
     row(&["__VERIFIER_spin_start"], KEEPS, |c| {
@@ -29,10 +28,8 @@ pub const FUNCTIONS: &[Row] = &[
         nothing(c)
     }),
     row(&["__VERIFIER_loop_begin", "__VERIFIER_loop_bound", "__VERIFIER_opt_begin"], KEEPS, nothing),
-    row(&["__VERIFIER_error", "reach_error"], KEEPS, |c| {
-        c.body.fail(FaultKind::Assertion, &format!("{}() is reached", c.name));
-        nothing(c)
-    }),
+    row(&["reach_error"], KEEPS, error).replacing(),
+    row(&["__VERIFIER_error"], KEEPS, error),
     row(&["__VERIFIER_assert"], KEEPS, |c| {
         c.push(Instr::Assert { cond: c.arg(0), message: "__VERIFIER_assert fails".into() });
         nothing(c)
@@ -58,6 +55,16 @@ pub const FUNCTIONS: &[Row] = &[
         nothing(c)
     }),
 ];
+
+fn assume(c: &mut Call<'_, '_, '_>) -> Lowered {
+    c.push(Instr::Assume { cond: c.arg(0) });
+    nothing(c)
+}
+
+fn error(c: &mut Call<'_, '_, '_>) -> Lowered {
+    c.body.fail(FaultKind::Assertion, &format!("{}() is reached", c.name));
+    nothing(c)
+}
 
 fn choose(c: &mut Call<'_, '_, '_>, options: u32) -> Lowered {
     let dst = c.body.b.register("choice");

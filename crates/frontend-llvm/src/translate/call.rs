@@ -41,6 +41,11 @@ impl<'m> Body<'_, 'm> {
                 self.set_result(i, result)
             }
             ValueKind::Function => {
+                let name = callee.name();
+                // The functions for all sizes get theirs first.
+                if is_library_atomic(name) && (name.ends_with("_16") || !self.has_event_size(i)?) {
+                    self.note_lock();
+                }
                 let function = self.tr.function_id(callee)?;
                 let variadic = callee.value_type().is_variadic();
                 let fixed = callee.value_type().param_count() as usize;
@@ -69,6 +74,11 @@ impl<'m> Body<'_, 'm> {
                 Ok(())
             }
         }
+    }
+
+    /// Whether the first argument is the size of an atomic event.
+    fn has_event_size(&mut self, i: Value<'m>) -> Result<bool, Unsupported> {
+        Ok(matches!(self.word(i.operand(0))?, Operand::Const(1 | 2 | 4 | 8)))
     }
 
     /// Whether parts of std are replaced.
@@ -197,4 +207,9 @@ impl<'m> Body<'_, 'm> {
         }
         Ok(area.into())
     }
+}
+
+/// Whether a function is one of `runtime/atomic.c`.
+pub fn is_library_atomic(name: &str) -> bool {
+    name.starts_with("__atomic_") && name != "__atomic_is_lock_free"
 }

@@ -1,5 +1,6 @@
 //! Function bodies: blocks in order, values in registers, phis as moves on edges, heads of loops.
 
+use super::call::is_library_atomic;
 use super::counted::is_counted;
 use super::jump::Jumps;
 use super::types::{self, Unsupported};
@@ -426,6 +427,18 @@ impl<'t, 'm> Body<'t, 'm> {
             [word] => self.b.push(Instr::Return { value: Some(*word) }),
             _ => self.b.push(Instr::ReturnAll { values: words.into() }),
         }
+    }
+
+    /// Whether the function is one that compilers call for atomics: those who call it know the size.
+    pub fn is_library_atomic(&self) -> bool {
+        is_library_atomic(self.function.name())
+    }
+
+    /// Notes that an atomic access here is made under a lock.
+    pub fn note_lock(&mut self) {
+        let line = self.b.span().line;
+        let image = self.tr.program.image.as_mut().expect("C programs have an image");
+        image.locked.get_or_insert((self.file, line));
     }
 
     fn at(&mut self, instruction: Value<'m>) {

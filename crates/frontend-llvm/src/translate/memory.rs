@@ -8,7 +8,7 @@ use crate::Volatile;
 use crate::library::slow;
 use crate::llvm::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
-use porf_ir::{AllocKind, BinOp, CmpOp, Instr, Operand, Reg, RmwOp, Width};
+use porf_ir::{AllocKind, BinOp, CmpOp, FloatOp, Instr, Operand, Precision, Reg, RmwOp, Width};
 
 impl<'m> Body<'_, 'm> {
     pub fn alloca(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
@@ -325,9 +325,8 @@ impl<'m> Body<'_, 'm> {
         if is_wide(i) {
             return self.wide_rmw(i);
         }
-        if matches!(i.rmw_operation(), 11..=14) {
-            return self.float_rmw(i);
-        }
+        let word = self.scalar(i.operand(1))?;
+        let float = |op| RmwOp::Float(op, word.float.unwrap_or(Precision::Double));
         let op = match i.rmw_operation() {
             0 => RmwOp::Exchange,
             1 => RmwOp::Add,
@@ -340,9 +339,13 @@ impl<'m> Body<'_, 'm> {
             8 => RmwOp::SMin,
             9 => RmwOp::UMax,
             10 => RmwOp::UMin,
+            11 => float(FloatOp::Add),
+            12 => float(FloatOp::Sub),
+            13 => float(FloatOp::Max),
+            14 => float(FloatOp::Min),
             _ => return Err(format!("instruction {}", i.print())),
         };
-        let size = self.scalar(i.operand(1))?.size()?;
+        let size = word.size()?;
         let address = self.word(i.operand(0))?;
         let operand = self.word(i.operand(1))?;
         let dst = self.result(i);

@@ -1,9 +1,10 @@
-//! Atomics that no single event stands for: of 16 bytes, and arithmetic on floating-point numbers.
+//! Atomics of 16 bytes, which no single event stands for.
 //!
-//! They are atomic sections ([`crate::library::verifier`]): their accesses are single ones of 8 bytes (or of the
-//! number's size), and nothing comes between them. Programs may so access the halves by themselves too, as those
-//! with tagged pointers do. A section orders as a lock does, and so more than a relaxed access would; x86 has no
-//! weaker way (`cmpxchg16b` is a full barrier, also where it stands for a load).
+//! They are atomic sections ([`crate::library::verifier`]): their accesses are single ones of 8 bytes, and nothing
+//! comes between them. Programs may so access the halves by themselves too, as those with tagged pointers do.
+//!
+//! Limit: a section orders as a lock does, and so more than the access asks for. The program remembers that
+//! ([`porf_ir::layout::Image::locked`]), and the verdict says it.
 
 use super::function::Body;
 use super::instruction::register;
@@ -12,7 +13,7 @@ use super::types::Unsupported;
 use crate::library;
 use crate::llvm::Value;
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{BinOp, CmpOp, FloatOp, Instr, MathOp, Operand, Precision, WideOp, Width};
+use porf_ir::{BinOp, CmpOp, Instr, Operand, WideOp, Width};
 
 impl<'m> Body<'_, 'm> {
     pub fn wide_load(&mut self, address: Operand, mode: ReadMode) -> Result<[Operand; 2], Unsupported> {
@@ -90,29 +91,11 @@ impl<'m> Body<'_, 'm> {
         Ok(())
     }
 
-    /// A read-modify-write of a floating-point number.
-    pub fn float_rmw(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
-        let op = match i.rmw_operation() {
-            11 => FloatOp::Add,
-            12 => FloatOp::Sub,
-            13 => FloatOp::Max,
-            14 => FloatOp::Min,
-            _ => return Err(format!("instruction {}", i.print())),
-        };
-        let word = self.scalar(i.operand(1))?;
-        let size = word.size()?;
-        let (address, operand) = (self.word(i.operand(0))?, self.word(i.operand(1))?);
-        self.section(true)?;
-        let (old, new) = (self.result(i), self.b.register(""));
-        self.b.push(Instr::Load { dst: old, address, size, mode: read_mode(i.ordering()) });
-        let op = MathOp::Float(op, word.float.unwrap_or(Precision::Double));
-        self.b.push(Instr::Math { dst: new, op, a: old.into(), b: operand });
-        self.b.push(Instr::Store { address, value: new.into(), size, mode: write_mode(i.ordering()) });
-        self.section(false)
-    }
-
     fn section(&mut self, begins: bool) -> Result<(), Unsupported> {
         let name = if begins { "__VERIFIER_atomic_begin" } else { "__VERIFIER_atomic_end" };
+        if begins && !self.is_library_atomic() {
+            self.note_lock();
+        }
         library::call(self, name, &[], false).map(|_| ())
     }
 

@@ -62,6 +62,8 @@ pub(crate) struct Seen {
     pub loops: Places,
     /// The assumptions that did not hold.
     pub assumptions: Places,
+    /// A fault at which executions end, and a place where they hang, that nobody looks for.
+    pub unsought: Unsought,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
     pub found: Kept,
@@ -69,6 +71,15 @@ pub(crate) struct Seen {
     pub after: u64,
     /// How accesses of the program are cut.
     pub cuts: Vec<Vec<Split>>,
+}
+
+/// What went wrong in executions, but was not looked for: the first of each, in words.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Unsought {
+    /// The execution ends there.
+    pub fault: Option<String>,
+    /// No thread can go on.
+    pub hang: Option<String>,
 }
 
 /// Places at which executions were cut off: the first few, without repetition.
@@ -89,6 +100,8 @@ pub(crate) struct Noted {
     pub left: bool,
     pub loops: Places,
     pub assumptions: Places,
+    #[serde(default)]
+    pub unsought: Unsought,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
     /// The executions that show violations, and how much was looked at since the first.
@@ -105,6 +118,7 @@ impl Noted {
             left: seen.left,
             loops: seen.loops.clone(),
             assumptions: seen.assumptions.clone(),
+            unsought: seen.unsought.clone(),
             answered: seen.answered,
             violations: seen.found.tasks(),
             after: seen.after,
@@ -121,6 +135,9 @@ impl Seen {
         self.left |= noted.left;
         self.loops.merge(&noted.loops);
         self.assumptions.merge(&noted.assumptions);
+        let Unsought { fault, hang } = &noted.unsought;
+        self.unsought.fault = self.unsought.fault.take().or_else(|| fault.clone());
+        self.unsought.hang = self.unsought.hang.take().or_else(|| hang.clone());
         self.answered |= noted.answered;
     }
 }
@@ -403,6 +420,11 @@ impl<'a> Findings<'a> {
             }
             return ControlFlow::Break(());
         }
+        if !self.checks.has(kind(fault.kind)) {
+            let place = source(&calls).map_or(String::new(), |frame| format!(" at {}", frame.location));
+            self.seen.unsought.fault.get_or_insert_with(|| format!("{}{place}", fault.message));
+            return self.go_on(1);
+        }
         let ended = if fault.kind == FaultKind::Panic { panics::ended(execution) } else { Vec::new() };
         // The thread that is wrong, and what led it there.
         let threads = 0..execution.graph.threads().len();
@@ -499,6 +521,9 @@ impl<'a> Findings<'a> {
             true => (ViolationKind::Liveness, "a loop that waits for another thread never ends"),
             false => (ViolationKind::Deadlock, "deadlock: no thread can go on"),
         };
+        if !self.checks.has(kind) {
+            self.seen.unsought.hang.get_or_insert_with(|| message.to_string());
+        }
         let place = || {
             let waiting = stuck.threads.iter().filter(|(_, waiting, _)| *waiting != Waiting::Join);
             Place::new(kind, &waiting.map(|(thread, ..)| calls(*thread)).collect::<Vec<_>>(), message)

@@ -25,7 +25,7 @@ use crate::input::Input;
 use crate::question::{Question, no_last_write};
 use crate::{Error, mapping, usage};
 use budget::Watch;
-use findings::{Findings, Seen};
+use findings::{Findings, Seen, Unsought};
 use porf_explore::{Error as ExploreError, Reductions, Schedule, Statistics, Visit, explore};
 use porf_ir::{Instr, Program};
 use porf_model::{Equivalence, Model};
@@ -179,14 +179,21 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
                 assumptions: seen.assumptions.list(),
             })
         }
-        (None, None) => Verdict::Safe(match (request.unroll.filter(|_| seen.loops.any), input.tried()) {
-            (None, inputs) if inputs.is_empty() => Coverage::Exhaustive,
-            (unroll, inputs) => Coverage::Bounded { unroll, loops: seen.loops.list(), inputs },
-        }),
+        (None, None) => {
+            let unroll = request.unroll.filter(|_| seen.loops.any);
+            // A lock orders as much as sequential consistency does.
+            let (inputs, locked) = (input.tried(), input.locked().filter(|_| request.model != Model::Sc));
+            Verdict::Safe(if unroll.is_none() && inputs.is_empty() && locked.is_none() {
+                Coverage::Exhaustive
+            } else {
+                Coverage::Bounded { unroll, loops: seen.loops.list(), inputs, locked }
+            })
+        }
     };
     if seen.left && matches!(verdict, Verdict::Safe(_)) && input.question.is_none() {
         warnings.push(LEFT.to_string());
     }
+    warnings.extend(unsought(&verdict, &seen.unsought));
     Ok(Answer {
         origin: input.origin.clone(),
         cuts: seen.cuts,
@@ -206,6 +213,22 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         repair: None,
         warnings,
     })
+}
+
+/// What to say of faults and hangs that were not looked for: what would come after a fault is not explored.
+fn unsought(verdict: &Verdict, Unsought { fault, hang }: &Unsought) -> Option<String> {
+    let hang = hang.as_ref().filter(|_| matches!(verdict, Verdict::Inconclusive(Limit::Incomplete { .. })));
+    if matches!(verdict, Verdict::Violated(_)) {
+        return None;
+    }
+    match (fault, hang) {
+        (Some(fault), _) => Some(format!(
+            "some executions end in an error that was not looked for, and what would come after it was not explored: \
+             {fault}"
+        )),
+        (None, Some(hang)) => Some(format!("executions end in an error that was not looked for: {hang}")),
+        (None, None) => None,
+    }
 }
 
 /// The program that a search under a model runs.

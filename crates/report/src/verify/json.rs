@@ -34,13 +34,19 @@ pub fn json(answer: &Answer) -> Value {
         "peak_bytes": answer.peak_bytes,
     });
     match &answer.verdict {
-        Verdict::Safe(Coverage::Bounded { unroll, loops, inputs }) => {
+        Verdict::Safe(Coverage::Bounded { unroll, loops, inputs, locked }) => {
             let loops: Value = loops.iter().map(location_json).collect();
             let tried =
                 |input: &TriedInput| json!({ "place": location_json(&input.place), "values": input.values });
             let inputs: Value = inputs.iter().map(tried).collect();
-            object["coverage"] =
-                json!({ "kind": "bounded", "unroll": unroll, "loops": loops, "inputs": inputs });
+            let locked = locked.as_ref().map(location_json);
+            object["coverage"] = json!({
+                "kind": "bounded",
+                "unroll": unroll,
+                "loops": loops,
+                "inputs": inputs,
+                "locked": locked,
+            });
         }
         Verdict::Safe(_) => object["coverage"] = json!({ "kind": "exhaustive" }),
         Verdict::Inconclusive(limit) => object["limit"] = json!(limit.to_string()),
