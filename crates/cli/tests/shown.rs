@@ -86,6 +86,24 @@ fn fields_and_elements_are_written_as_in_the_source() {
     assert!(text.contains("data race on slots[2].seq"), "{text}");
 }
 
+/// Parts of global variables have their own names, whatever pointer leads there, and so have their addresses.
+#[test]
+fn parts_of_global_variables_have_their_names() {
+    let source = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+        typedef struct { atomic_int v; } word;\n\
+        struct node { struct node *_Atomic next; word locked; };\nstruct node nodes[3];\n\
+        struct node *_Atomic tail;\n\
+        static void set(word *w) { atomic_store(&w->v, 1); }\n\
+        void *run(void *p) {\n  struct node *mine = p;\n  set(&mine->locked);\n  \
+          atomic_store(&mine->next, &nodes[1]);\n  atomic_store(&tail, mine);\n  return 0;\n}\n\
+        int main(void) {\n  pthread_t t;\n  pthread_create(&t, 0, run, &nodes[2]);\n  \
+          assert(!atomic_load(&tail));\n}\n";
+    let text = verify("parts.c", source, &["--no-hints"]);
+    for name in ["nodes[2].locked := 1", "nodes[2].next := &nodes[1]", "tail := &nodes[2]"] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+}
+
 /// Pointers that calls return, and members of unions.
 #[test]
 fn what_has_no_name_of_its_own_is_written_as_in_the_source() {

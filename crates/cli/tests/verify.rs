@@ -337,3 +337,22 @@ fn errors_that_are_not_looked_for_are_named() {
     assert!(!errors(&output).contains("not looked for"), "{}", errors(&output));
     std::fs::remove_file(&path).unwrap();
 }
+
+/// A search that is cut short has seen executions that end, and not only threads that wait for a lock.
+#[test]
+fn a_short_search_sees_executions_that_end() {
+    let source = b"#include <pthread.h>\n#include \"porf.h\"\n\
+        pthread_mutex_t global = PTHREAD_MUTEX_INITIALIZER, each[4];\nint x[4];\n\
+        static void change(int i) { pthread_mutex_lock(&global); x[i]++; pthread_mutex_unlock(&global); }\n\
+        void *work(void *unused) {\n    for (int i = 0; i < 4; i++) {\n        pthread_mutex_lock(&each[i]);\n\
+        if (porf_choose(2)) change(i);\n        pthread_mutex_unlock(&each[i]);\n    }\n    return 0;\n}\n\
+        int main(void) {\n    pthread_t t[2];\n    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, work, 0);\n\
+        work(0);\n    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);\n}\n";
+    let path = std::env::temp_dir().join(format!("porf-short-{}.c", std::process::id()));
+    std::fs::write(&path, source).unwrap();
+    let output = porf(&["verify", "--budget", "2000", "--format", "json", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3), "{}", errors(&output));
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(answer["executions"].as_u64().unwrap() >= 1000, "{answer}");
+    std::fs::remove_file(&path).unwrap();
+}

@@ -23,7 +23,7 @@ use crate::split::is_split;
 use crate::symmetry::{Symmetry, Twins};
 use crate::task::Task;
 use crate::visit::{Execution, Visit, Visitor};
-use porf_consistency::{Architecture, HappensBefore, MemoryModel, may_race, races};
+use porf_consistency::{Architecture, Choice, HappensBefore, MemoryModel, may_race, races};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
 use porf_interp::Interpreter;
@@ -144,9 +144,14 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
             event,
             statistics.executions + statistics.blocked,
         );
+        let start = self.trail.choices.len();
         self.find_revisits(event);
+        let revisits = self.trail.choices.len();
         let Trail { now: graph, history, choices, .. } = &mut self.trail;
         self.model.places(&WithHistory { graph, history }, event, choices);
+        if revisits > start {
+            self.release_first(start, revisits);
+        }
         Ok(())
     }
 
@@ -476,6 +481,24 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             self.is_asymmetric |= self.joins_stranger(child) || twin.is_some_and(|twin| self.is_joined(twin));
         }
         Ok(root)
+    }
+
+    /// Lets the revisits that may free a blocked thread be tried first: a search that is not seen to its end
+    /// should see executions that end. The revisits are the choices from `start` to `end`; the last one is tried first.
+    #[inline]
+    fn release_first(&mut self, start: usize, end: usize) {
+        let Trail { now: graph, choices, .. } = &mut self.trail;
+        let is_blocked = |choice: &Choice| match *choice {
+            Choice::Revisit(read) => {
+                let thread = graph.event(read).id.thread.as_usize();
+                tag_of(graph, thread) == Tag(graph.event(read).tag)
+                    && tag_of(graph, thread).ready() == Ready::No
+            }
+            _ => false,
+        };
+        if let Some(first) = choices[start..end].iter().position(is_blocked) {
+            choices[start + first..].sort_by_key(is_blocked);
+        }
     }
 
     /// What is wrong in the present graph, in the end or because of its newest event.

@@ -112,7 +112,7 @@ fn histories_can_be_forgotten() {
 #[test]
 fn estimates_are_unbiased() {
     let (mut ratios, mut inside) = (Vec::new(), 0);
-    for seed in 0..150 {
+    for seed in 0..600 {
         let program = program((10 << 40) + seed, 10, Modes::Weak);
         let mut visitor = |_: Visit<'_, '_>| ControlFlow::Continue(());
         let statistics =

@@ -10,7 +10,7 @@
 //! Limits: [`MAX_OBJECT`] bytes per allocated object, [`MAX_THREADS`] threads, [`MAX_SLOTS`] slots.
 //! Freed addresses are not used again: an ABA problem shows as a use after free, not as a reuse.
 
-use crate::{FunctionId, Global, Program};
+use crate::{FunctionId, Global, Program, Shape};
 use porf_event::{EventId, ThreadId, Value};
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,10 @@ pub struct Image {
     pub files: Vec<String>,
     /// How the source writes what is accessed at a place, in order.
     pub written: Vec<Written>,
+    /// The shapes of global variables that have parts.
+    pub shapes: Vec<Shape>,
+    /// Which shape a global has, in their order.
+    pub shape_of: Vec<(u32, u32)>,
     /// An atomic access, by file and line, that is made under a lock: it orders more than the program asks for.
     pub locked: Option<(u32, u32)>,
 }

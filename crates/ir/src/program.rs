@@ -164,6 +164,9 @@ impl Program {
         {
             return name;
         }
+        if let Some(name) = self.part_at(address, false) {
+            return name;
+        }
         match self.global_at(address) {
             Some(global) if global.address == address => global.name.clone(),
             Some(global) if (address - global.address).is_multiple_of(u64::from(size.max(1))) => {
@@ -172,6 +175,17 @@ impl Program {
             Some(global) => format!("{}+{}", global.name, address - global.address),
             None => format!("{address:#x}"),
         }
+    }
+
+    /// A part of a global variable of a C program; a `whole` part that begins there, or the innermost one.
+    pub fn part_at(&self, address: u64, whole: bool) -> Option<String> {
+        let image = self.image.as_ref()?;
+        let global = self.global_at(address)?;
+        let index = self.static_at(global.address)? as u32;
+        let at = image.shape_of.binary_search_by_key(&index, |(global, _)| *global).ok()?;
+        let offset = address.checked_sub(global.address)?;
+        let part = crate::shape::part(&image.shapes, image.shape_of[at].1, offset, whole);
+        Some(format!("{}{part}", global.name))
     }
 
     /// The source file of a function; empty where unknown. A program that is not of C has one file,

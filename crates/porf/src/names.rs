@@ -44,9 +44,10 @@ impl<'p> Names<'p> {
     /// [`written`] gives.
     pub(crate) fn expression(&self, written: &str, address: u64, size: u8) -> String {
         let plain = self.location(address, size);
-        let named = plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':'));
+        let named = plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '[' | ']'));
+        let variable = plain.split(['.', '[']).next().unwrap_or_default();
         // A variable by its own name is clearer than a pointer to it.
-        if written.is_empty() || (named && !written.starts_with(&plain)) {
+        if written.is_empty() || (named && !written.starts_with(variable)) {
             return plain;
         }
         let object = || self.location(address - (layout::offset(address) - layout::FIRST_OFFSET), 1);
@@ -69,7 +70,8 @@ impl<'p> Names<'p> {
         match Region::of(value) {
             Some(Region::Heap | Region::Zeroed | Region::Stack) => format!("&{}", self.location(value, 1)),
             Some(Region::Global | Region::Constant) if self.program.global_at(value).is_some() => {
-                format!("&{}", self.location(value, 1))
+                let part = self.program.part_at(value, true).map(|part| readable(&part));
+                format!("&{}", part.unwrap_or_else(|| self.location(value, 1)))
             }
             _ => plain,
         }

@@ -17,7 +17,7 @@ mod wide;
 mod written;
 
 use crate::library::{self, Row, slow};
-use crate::llvm::{Module, Value, ValueKind};
+use crate::llvm::{Module, Type, Value, ValueKind};
 use crate::{Error, Options, Volatile};
 use escape::Escapes;
 pub use function::Body;
@@ -26,8 +26,8 @@ pub use intrinsic::float_operation;
 pub use moves::only_moves;
 use porf_event::ReadMode;
 use porf_ir::{
-    CmpOp, FaultKind, Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Single, Span,
-    ThreadEntry, ThreadLocal, Width, Written,
+    CmpOp, FaultKind, Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Shape, Single,
+    Span, ThreadEntry, ThreadLocal, Width, Written,
 };
 use porf_verdict::{Diagnostic, Lines};
 use std::collections::HashMap;
@@ -68,6 +68,8 @@ pub struct Translator<'m> {
     written: HashMap<(u32, u32, u32), Option<Expression>>,
     /// Source files, by number, that have more than ASCII and can be read.
     sources: HashMap<u32, Option<Lines<String>>>,
+    /// The shapes of types, by their place in the image.
+    shapes: HashMap<Type<'m>, u32>,
 }
 
 /// Translates everything that `entry` needs.
@@ -97,6 +99,7 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
         fields: if is_rust { Fields::new() } else { written::fields(module) },
         written: HashMap::new(),
         sources: HashMap::new(),
+        shapes: HashMap::new(),
     };
     let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
     translator
@@ -298,6 +301,13 @@ impl<'m> Translator<'m> {
         let address = self.program.add_static(global.name(), constant, align, vec![0; size].into());
         let index = self.program.globals.len() - 1;
         self.globals.insert(global, address);
+        if !self.is_rust && size > 0 {
+            let shape = self.shape(global.value_type());
+            let image = self.program.image.as_mut().expect("C programs have an image");
+            if image.shapes[shape as usize] != Shape::Plain {
+                image.shape_of.push((index as u32, shape));
+            }
+        }
         let bytes = match standard {
             Some(number) => Ok(Box::from(number.to_le_bytes())),
             None if global.is_declaration() => Err(format!(

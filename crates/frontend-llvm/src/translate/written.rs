@@ -9,7 +9,7 @@
 
 use super::Translator;
 use crate::llvm::{Module, Opcode, Type, TypeKind, Value, ValueKind};
-use porf_ir::Written;
+use porf_ir::{Field, Shape, Written};
 use std::collections::HashMap;
 
 /// What fields are called: by the structure and the place in it.
@@ -53,6 +53,36 @@ fn written<'m>(tr: &Translator<'m>, i: Value<'m>) -> Option<Expression> {
 }
 
 impl<'m> Translator<'m> {
+    /// The shape of a type, by its place in the image.
+    pub fn shape(&mut self, ty: Type<'m>) -> u32 {
+        if let Some(known) = self.shapes.get(&ty) {
+            return *known;
+        }
+        let shape = match ty.kind() {
+            TypeKind::Array => {
+                let element = self.shape(ty.element());
+                Shape::Array { stride: self.module.size_of(ty.element()), element }
+            }
+            TypeKind::Struct => {
+                let mut fields = Vec::new();
+                for index in 0..ty.length() as u32 {
+                    let (offset, shape) = (self.module.offset_of(ty, index), self.shape(ty.field(index)));
+                    let name = self.fields.get(&(ty, index)).copied().unwrap_or_default().to_string();
+                    fields.push(Field { offset, name, shape });
+                }
+                Shape::Record(fields)
+            }
+            _ => Shape::Plain,
+        };
+        let shapes = &mut self.program.image.as_mut().expect("C programs have an image").shapes;
+        let at = shapes.iter().position(|known| *known == shape).unwrap_or(shapes.len());
+        if at == shapes.len() {
+            shapes.push(shape);
+        }
+        self.shapes.insert(ty, at as u32);
+        at as u32
+    }
+
     /// Notes how the source writes what the instruction at a place accesses.
     pub fn note(&mut self, instruction: Value<'m>, place: (u32, u32, u32)) {
         if let Some(expression) = written(self, instruction) {
