@@ -62,6 +62,9 @@ pub(super) fn drive<'a>(
             save(request, fingerprint, &total, findings, &rest)?;
             return Ok(end(request, total));
         }
+        if !rest.is_empty() {
+            save(request, fingerprint, &total, findings, &rest)?;
+        }
         from = Some(rest);
     }
     loop {
