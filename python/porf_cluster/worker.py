@@ -8,7 +8,7 @@ from pathlib import Path
 
 from porf_cluster.errors import ClusterError
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 
 class WorkerDiedError(Exception):

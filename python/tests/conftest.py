@@ -52,6 +52,19 @@ class Machines:
         self.added = [self.nodes.add_node(num_cpus=cpus) for _ in range(nodes - 1)]
         ray.init(address=self.nodes.address, log_to_driver=False, logging_level="ERROR")
 
+    def replace(self) -> None:
+        """Remove a node without warning, and add another one."""
+        self.nodes.remove_node(self.added.pop())
+        for patience in (True, True, False):
+            try:
+                self.added.append(self.nodes.add_node(num_cpus=1))
+            except Exception:
+                # A busy machine starts nodes too slowly for Ray.
+                if not patience:
+                    raise
+            else:
+                return
+
     def close(self) -> None:
         ray.shutdown()
         self.nodes.shutdown()

@@ -58,8 +58,7 @@ def test_an_actor_is_killed(verify: Callable[..., Report]) -> None:
 def test_a_node_is_removed_and_another_one_comes(two: Machines) -> None:
     process = driver(*SEARCH, address=two.nodes.address)
     wait_for(lambda: len(workers()) == 2)
-    two.nodes.remove_node(two.added.pop())
-    two.added.append(two.nodes.add_node(num_cpus=1))
+    two.replace()
     assert process.poll() is None, "the search was over too soon"
     out, err = process.communicate()
     assert process.returncode == 0, err
@@ -119,28 +118,32 @@ def test_one_checkpoint_for_porf_and_the_cluster(two: Machines, tmp_path: Path) 
 
 def test_random_kills(two: Machines, tmp_path: Path) -> None:
     """Kill workers, actors, nodes and drivers, by turns and by chance."""
-    chance = random.Random(21)
+    chance = random.Random(int(os.environ.get("PORF_KILL_SEED", "21")))
     for run in range(RANDOM_RUNS):
-        print(f"run {run}", flush=True)
         path = tmp_path / f"checkpoint-{run}"
-        kills = chance.randrange(1, 4)
+        kills = []
         process = driver(*checkpointed(path), address=two.nodes.address)
-        for _ in range(kills):
-            time.sleep(chance.uniform(0.5, 4))
+        for _ in range(chance.randrange(1, 4)):
+            wait_for(lambda: process.poll() is not None or bool(workers()))  # noqa: B023
+            time.sleep(chance.uniform(0, 2))
             what = chance.choice(["worker", "actor", "node", "driver"])
             there = workers()
             if process.poll() is not None:
                 break
             if what == "driver":
                 end_group(process)
+                kills.append(f"driver at {saved(path)}")
                 process = driver(*checkpointed(path), address=two.nodes.address)
             elif what == "node":
-                two.nodes.remove_node(two.added.pop())
-                two.added.append(two.nodes.add_node(num_cpus=1))
+                two.replace()
+                kills.append(what)
             elif there:
                 victim = chance.choice(there)
                 kill(victim if what == "worker" else parent(victim))
+                kills.append(what)
         out, err = process.communicate()
         assert process.returncode == 0, err
-        assert counts(json.loads(out)) == counts(alone(*SEARCH)), f"run {run}"
+        found = json.loads(out)
+        assert counts(found) == counts(alone(*SEARCH)), f"run {run}"
         assert not path.exists()
+        print(run, found["executions"], found["events"], *kills, sep="; ", flush=True)

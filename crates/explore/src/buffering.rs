@@ -9,6 +9,7 @@
 
 use crate::history::{History, Tag};
 use crate::prefix::{Below, Covered, Ordered, Prefix};
+use crate::rest::marked;
 use crate::seed::{Seeds, depend, ways};
 use crate::split::has_split;
 use crate::visit::{Statistics, Visit, Visitor};
@@ -309,7 +310,7 @@ pub(crate) struct Cyclic<'v, V> {
     visitor: &'v mut V,
     /// Shows the others too.
     pub all: bool,
-    /// What was shown, by a hash of its key.
+    /// What was shown, by a hash of its key that says whether it is blocked.
     pub shown: HashSet<u64>,
     /// Counts of what was shown now.
     pub statistics: Statistics,
@@ -334,7 +335,10 @@ impl<V: Visitor> Visitor for Cyclic<'_, V> {
         if !always && !has_cycle(graph) {
             return ControlFlow::Continue(());
         }
-        if matches!(visit, Visit::Complete(_) | Visit::Blocked(_)) && !self.shown.insert(hash(graph)) {
+        let blocked = matches!(visit, Visit::Blocked(_));
+        if (blocked || matches!(visit, Visit::Complete(_)))
+            && !self.shown.insert(marked(hash(graph), blocked))
+        {
             return ControlFlow::Continue(());
         }
         match visit {

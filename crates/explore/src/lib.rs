@@ -14,6 +14,7 @@ mod error;
 mod estimate;
 mod facts;
 mod history;
+mod look;
 mod memory;
 mod mixed;
 mod parallel;
@@ -36,7 +37,7 @@ pub use estimate::Estimate;
 use porf_model::CheckedBy;
 pub use porf_model::{Equivalence, Model};
 pub use reduce::{Reduced, Reduction, Reductions};
-pub use rest::Rest;
+pub use rest::{Beginning, Rest};
 pub use schedule::Schedule;
 pub use serve::{Parts, Served, begin, serve};
 pub use stuck::{Stuck, Waiting};
@@ -51,7 +52,7 @@ use porf_interp::Interpreter;
 use porf_ir::Program;
 use search::Policy;
 use seed::Sown;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 /// How to search.
@@ -120,7 +121,8 @@ fn explore_all(
             if ended.is_continue() && engine.detector.is_found() {
                 let sown = if engine.detector.found { None } else { Some(vec![engine.sown()]) };
                 let mut cyclic = buffering::Cyclic::new(visitor, HashSet::new());
-                let (second, _) = weave_model(program, model, options, Start { created, sown }, &mut cyclic)?;
+                let start = Start { created, sown, ..Start::default() };
+                let (second, _) = weave_model(program, model, options, start, &mut cyclic)?;
                 statistics.add(&cyclic.statistics);
                 statistics.buffering = true;
                 statistics.whole = second.whole;
@@ -203,6 +205,8 @@ struct Start<'p> {
     /// The numbers that threads have already.
     created: Created,
     sown: Option<Vec<Sown<'p>>>,
+    /// Never goes through the whole program: breaks off instead.
+    only_seeds: bool,
 }
 
 /// The search for a model that does not keep program order: through all executions, or those with some seeds.
@@ -244,7 +248,7 @@ fn weave<'p>(
             "accesses inside of an `if` and after it, where the `if` ends control dependencies".into(),
         ));
     }
-    let Start { created, sown } = start;
+    let Start { created, sown, only_seeds } = start;
     let mut statistics = Statistics::default();
     let mut whole = sown.is_none();
     for part in sown.into_iter().flatten() {
@@ -254,6 +258,7 @@ fn weave<'p>(
         checker = weaver.checker;
         match ended {
             Ok(ControlFlow::Continue(())) => {}
+            Err(Error::Unsupported(_)) if only_seeds => return Ok((statistics, ControlFlow::Break(()))),
             // From a seed something may look wrong that is right from the beginning.
             Err(Error::Unsupported(_)) => {
                 whole = true;
@@ -305,14 +310,14 @@ fn explore_all_together(
             let is_new = from.is_none();
             let (mut statistics, mut rest) = (Statistics::default(), from.unwrap_or_default());
             let created = Created::from_list(program.threads.len(), &rest.created);
-            let mut start = Start { created, sown: None };
+            let mut start = Start { created, ..Start::default() };
             if is_new || !rest.tasks.is_empty() {
                 let tasks = std::mem::take(&mut rest.tasks);
                 let outcome = parallel::run::<M, V>(program, options, tasks, &start.created, visitors)?;
                 let is_first = rest.cycles.is_none();
                 let found = Rest {
                     created: start.created.list(),
-                    cycles: outcome.buffering.then(Vec::new),
+                    cycles: outcome.buffering.then(BTreeSet::new),
                     sources: outcome.sources(),
                     ..Rest::default()
                 };
@@ -348,9 +353,9 @@ fn explore_all_together(
         }
         let (statistics, mut rest) = if needs_weaving(model, equivalence) {
             let mut statistics = Statistics::default();
-            let mut rest = from.unwrap_or(Rest { cycles: Some(Vec::new()), ..Rest::default() });
+            let mut rest = from.unwrap_or(Rest { cycles: Some(BTreeSet::new()), ..Rest::default() });
             let created = Created::from_list(program.threads.len(), &rest.created);
-            let start = Start { created, sown: None };
+            let start = Start { created, ..Start::default() };
             finish(program, model, options, start, &mut visitors, &mut statistics, &mut rest)?;
             (statistics, rest)
         } else {

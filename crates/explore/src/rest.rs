@@ -4,11 +4,19 @@
 //! how accesses are cut, and which reductions are not made. Whoever searches a part gives back what is left of
 //! it. Two parts may give different numbers to new threads; then the later one is not taken back, and has to be
 //! searched again with the numbers of the earlier one.
+//!
+//! The search for executions with cycles in po | rf has parts, too: some of the graphs that it begins at. One
+//! execution may be found from several of them. So whoever searches such a part gives back hashes of what it
+//! has shown, and each counts once. Such a part is not cut further, and a violation that is found in it does not
+//! travel: a task cannot have a cycle.
 
 use crate::task::Task;
 use porf_ir::Split;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+
+/// A graph that executions with cycles in po | rf begin at, and a hash that tells what begins there from others.
+pub type Beginning = (u64, Task);
 
 /// Where a search was broken off: all that is left to do, as plain data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,10 +28,10 @@ pub struct Rest {
     /// Executions with cycles in po | rf are to be searched for when there are no tasks any more; hashes of those
     /// that were already shown.
     #[serde(default)]
-    pub(crate) cycles: Option<Vec<u64>>,
-    /// Where these begin, each with a hash that tells it from others; `None` if that is not known of all.
+    pub(crate) cycles: Option<BTreeSet<u64>>,
+    /// Where these begin; `None` if that is not known of all.
     #[serde(default)]
-    pub(crate) sources: Option<Vec<(u64, Task)>>,
+    pub(crate) sources: Option<Vec<Beginning>>,
     /// How accesses of the program are cut in this search.
     #[serde(default)]
     pub(crate) cuts: Vec<Vec<Split>>,
@@ -57,14 +65,25 @@ impl Rest {
         }
     }
 
+    /// Where executions with cycles begin, if nothing else is left to do and that is known.
+    pub fn beginnings(&self) -> &[Beginning] {
+        match (&self.cycles, &self.sources) {
+            (Some(_), Some(sources)) if self.tasks.is_empty() => sources,
+            _ => &[],
+        }
+    }
+
+    /// The search for executions with cycles from some of its beginnings, for somebody else.
+    pub fn part_from(&self, beginnings: &[Beginning]) -> Rest {
+        let sources = Some(beginnings.to_vec());
+        Rest { cycles: Some(BTreeSet::new()), sources, ..self.part(Vec::new()) }
+    }
+
     /// Takes back what is left of a part, without its tasks. `false` if it has to be searched again, because
     /// others have given other numbers to threads.
     pub fn take_back(&mut self, left: &Rest) -> bool {
-        if self.created.iter().zip(&left.created).any(|(known, new)| known != new) {
+        if !self.take_numbers(left) {
             return false;
-        }
-        if left.created.len() > self.created.len() {
-            self.created.clone_from(&left.created);
         }
         if left.cycles.is_some() {
             let begun = self.cycles.is_some();
@@ -78,12 +97,57 @@ impl Rest {
         }
         true
     }
+
+    /// Takes back a part that was searched from some beginnings to its end. Gives how many complete and how many
+    /// blocked executions were found that nobody had found before; `None` if it has to be searched again.
+    pub fn take_cycles(&mut self, from: &[Beginning], left: &Rest) -> Option<(u64, u64)> {
+        if !self.take_numbers(left) {
+            return None;
+        }
+        let shown = self.cycles.get_or_insert_default();
+        let (mut complete, mut blocked) = (0, 0);
+        for hash in left.cycles.iter().flatten().filter(|hash| shown.insert(**hash)) {
+            *(if is_blocked(*hash) { &mut blocked } else { &mut complete }) += 1;
+        }
+        let sources = self.sources.get_or_insert_default();
+        sources.retain(|(hash, _)| from.iter().all(|(done, _)| done != hash));
+        if sources.is_empty() {
+            (self.cycles, self.sources) = (None, None);
+        }
+        Some((complete, blocked))
+    }
+
+    /// These beginnings come first.
+    pub fn prefer(&mut self, beginnings: &[Beginning]) {
+        let first = |hash: u64| beginnings.iter().any(|(one, _)| *one == hash);
+        self.sources.iter_mut().for_each(|sources| sources.sort_by_key(|(hash, _)| !first(*hash)));
+    }
+
+    /// Takes over the numbers of new threads, unless others have given other ones.
+    fn take_numbers(&mut self, left: &Rest) -> bool {
+        if self.created.iter().zip(&left.created).any(|(known, new)| known != new) {
+            return false;
+        }
+        if left.created.len() > self.created.len() {
+            self.created.clone_from(&left.created);
+        }
+        true
+    }
+}
+
+/// The hash of an execution with whether it is blocked, in its last bit.
+pub(crate) fn marked(hash: u64, blocked: bool) -> u64 {
+    hash & !1 | u64::from(blocked)
+}
+
+fn is_blocked(hash: u64) -> bool {
+    hash & 1 == 1
 }
 
 /// Each once; `None` if there are too many.
-pub(crate) fn merged(known: Vec<(u64, Task)>, new: Vec<(u64, Task)>) -> Option<Vec<(u64, Task)>> {
+pub(crate) fn merged(known: Vec<Beginning>, new: Vec<Beginning>) -> Option<Vec<Beginning>> {
     let mut seen = HashSet::new();
-    let mut all: Vec<(u64, Task)> = known.into_iter().chain(new).collect();
+    let mut all: Vec<Beginning> = known.into_iter().chain(new).collect();
     all.retain(|(hash, _)| seen.insert(*hash));
     (all.len() <= MOST_SOURCES).then_some(all)
 }
@@ -109,7 +173,7 @@ mod tests {
     #[test]
     fn beginnings_of_cycles_are_all_known_or_none() {
         let found = |hashes: &[u64]| Rest {
-            cycles: Some(Vec::new()),
+            cycles: Some(BTreeSet::new()),
             sources: Some(hashes.iter().map(|hash| (*hash, Task::default())).collect()),
             ..Rest::default()
         };
@@ -122,5 +186,22 @@ mod tests {
         assert!(rest.take_back(&Rest { sources: None, ..found(&[]) }));
         assert!(rest.take_back(&found(&[4])));
         assert_eq!(hashes(&rest), None);
+    }
+
+    #[test]
+    fn an_execution_with_a_cycle_counts_once() {
+        let beginnings: Vec<Beginning> = (1..=3).map(|hash| (hash, Task::default())).collect();
+        let mut rest = Rest { cycles: Some(BTreeSet::new()), sources: Some(beginnings), ..Rest::default() };
+        let all = rest.beginnings().to_vec();
+        let shown =
+            |hashes: &[u64]| Rest { cycles: Some(hashes.iter().copied().collect()), ..Rest::default() };
+        rest.prefer(&all[2..]);
+        assert_eq!(rest.beginnings()[0].0, 3);
+        // Odd hashes are those of blocked executions.
+        assert_eq!(rest.take_cycles(&all[..1], &shown(&[2, 4, 5])), Some((2, 1)));
+        assert_eq!(rest.take_cycles(&all[1..2], &shown(&[4, 5, 6])), Some((1, 0)));
+        assert_eq!(rest.beginnings().len(), 1);
+        assert_eq!(rest.take_cycles(&all[2..], &shown(&[])), Some((0, 0)));
+        assert!(rest.is_empty());
     }
 }

@@ -4,6 +4,7 @@
 //! them, with the histories of the threads. It starts with a new one only if a part does not fit: accesses are
 //! cut in another way, or threads have other numbers.
 
+use crate::buffering::Cyclic;
 use crate::dispatch::{Search, dispatch};
 use crate::engine::Engine;
 use crate::error::Error;
@@ -12,10 +13,11 @@ use crate::reduce::Reduction;
 use crate::rest::{Rest, merged};
 use crate::search::Policy;
 use crate::visit::{Statistics, Visit, Visitor};
-use crate::{Options, cut_as_in, needs_weaving};
+use crate::{Options, Start, cut_as_in, needs_weaving, weave_model};
 use porf_consistency::MemoryModel;
 use porf_ir::Program;
 use porf_model::{Equivalence, Model};
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 /// Who hands out parts of a search, and is shown what is in them.
@@ -38,7 +40,7 @@ pub enum Served {
 /// All of a search that has not begun. Models that the main search is not made for have no tasks.
 pub fn begin(model: Model, equivalence: Equivalence) -> Rest {
     match needs_weaving(model, equivalence) {
-        true => Rest { cycles: Some(Vec::new()), ..Rest::default() },
+        true => Rest { cycles: Some(BTreeSet::new()), ..Rest::default() },
         false => Rest::whole(),
     }
 }
@@ -55,13 +57,14 @@ pub fn serve(
     while let Some(part) = next {
         let cut = cut_as_in(program, Some(&part));
         let options = options.without(&part.without)?;
-        let serving = Serving { parts: &mut *parts, part };
+        let serving = Serving { model, parts: &mut *parts, part };
         next = dispatch(cut.as_ref().unwrap_or(program), model, equivalence, &options, serving)?;
     }
     Ok(())
 }
 
 struct Serving<'s> {
+    model: Model,
     parts: &'s mut dyn Parts,
     part: Rest,
 }
@@ -75,7 +78,7 @@ impl Search for Serving<'_> {
         program: &Program,
         options: &Options,
     ) -> Result<Option<Rest>, Error> {
-        let Serving { parts, mut part } = self;
+        let Serving { model, parts, mut part } = self;
         let (cuts, without) = (part.cuts.clone(), part.without.clone());
         let mut warm: Option<(Engine<'_, M>, Created)> = None;
         loop {
@@ -89,6 +92,10 @@ impl Search for Serving<'_> {
                 }
             };
             let served = begun.and_then(|(mut engine, created)| {
+                if !part.beginnings().is_empty() {
+                    let start = Start { created, only_seeds: true, ..Start::default() };
+                    return run_cycles(engine, (program, model, options), start, &part, parts);
+                }
                 let (statistics, rest) = run_part(&mut engine, &part, parts)?;
                 let rest = Rest { created: created.list(), ..rest };
                 warm = Some((engine, created));
@@ -136,11 +143,39 @@ fn run_part<M: MemoryModel>(
     }
     let detector = &mut engine.detector;
     let mut rest = part.part(tasks);
-    rest.cycles = detector.is_found().then(Vec::new);
+    rest.cycles = detector.is_found().then(BTreeSet::new);
     if !detector.found {
         rest.sources = merged(Vec::new(), std::mem::take(&mut detector.seeds.sources));
     }
     Ok((engine.trail.statistics.since(&before), rest))
+}
+
+/// Searches for executions with cycles from the beginnings of a part. They stay in what is left unless all of that
+/// was done.
+fn run_cycles<'p, M: MemoryModel>(
+    mut engine: Engine<'p, M>,
+    (program, model, options): (&'p Program, Model, &Options),
+    mut start: Start<'p>,
+    part: &Rest,
+    parts: &mut dyn Parts,
+) -> Result<Served, Error> {
+    let mut rest = part.clone();
+    engine.detector.clear();
+    // Found again, they may be too many.
+    if !engine.sow_again(part.beginnings())? {
+        return Ok(Served::Left(Statistics::default(), rest));
+    }
+    let created = start.created.clone();
+    start.sown = Some(vec![engine.sown()]);
+    let mut visitor: &mut dyn Visitor = &mut Between { parts, stop: false };
+    let mut cyclic = Cyclic::new(&mut visitor, HashSet::new());
+    let (_, ended) = weave_model(program, model, options, start, &mut cyclic)?;
+    rest.cycles = Some(cyclic.shown.into_iter().collect());
+    rest.created = created.list();
+    if ended.is_continue() {
+        rest.sources = None;
+    }
+    Ok(Served::Left(cyclic.statistics, rest))
 }
 
 /// Ends the search between two executions once the visitor has seen enough.

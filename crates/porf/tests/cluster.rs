@@ -37,6 +37,8 @@ struct Simulated<'s> {
     first: Mutex<VecDeque<Event>>,
     interrupt: &'s AtomicBool,
     lost: AtomicUsize,
+    /// Parts of the search for executions with cycles.
+    cyclic: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -85,6 +87,7 @@ impl<'s> Simulated<'s> {
             first: Mutex::default(),
             interrupt,
             lost: AtomicUsize::new(0),
+            cyclic: AtomicUsize::new(0),
         }
     }
 
@@ -155,7 +158,14 @@ impl Remote for Simulated<'_> {
 
     fn assign(&self, assignment: &Assignment) -> Result<(), Error> {
         // Short slices: many parts, many chances for faults.
-        let milliseconds = if self.chance(50) { 1 } else { 20 };
+        let milliseconds = match assignment.part.beginnings() {
+            [] if self.chance(50) => 1,
+            [] => 20,
+            _ => {
+                self.cyclic.fetch_add(1, Ordering::Relaxed);
+                assignment.milliseconds
+            }
+        };
         self.send(Message::Task(Assignment { milliseconds, ..assignment.clone() }));
         Ok(())
     }
@@ -203,6 +213,18 @@ impl Remote for Simulated<'_> {
 fn increments(threads: usize) -> Input {
     let mut text = "program inc\nglobal x\nfn inc() { x.fetch_add(1, rlx) }\n".to_string();
     (0..threads).for_each(|thread| text += &format!("thread P{thread} = inc()\n"));
+    Input::new(porf_ir::parse(&text).unwrap())
+}
+
+/// Each thread reads what the one before it writes, and adds that to a sum, which is complete only with a cycle.
+fn ring(threads: usize, last: &str) -> Input {
+    let names: Vec<String> = (0..threads).map(|thread| format!("x{thread}")).collect();
+    let mut text = format!("program ring\nglobal n, {}\n", names.join(", "));
+    for (at, name) in names.iter().enumerate() {
+        let next = &names[(at + 1) % threads];
+        text +=
+            &format!("thread P{at} {{\nr = {name}.rlx\n{next}.rlx = 1\no = n.fetch_add(r, rlx)\n{last}}}\n");
+    }
     Input::new(porf_ir::parse(&text).unwrap())
 }
 
@@ -298,6 +320,53 @@ fn load_buffering_is_found_by_the_second_search() {
     assert!(cyclic > 1);
 }
 
+/// Every execution counts once, from however many beginnings it is found, by whomever, however often. Each thread
+/// reads 0 or 1, and all orders of the increments are possible: 2^n · n! executions, of which n! have the cycle.
+#[test]
+fn the_second_search_is_handed_out() {
+    let folder = Folder::new("ring");
+    let path = folder.0.join("checkpoint");
+    let input = ring(4, "");
+    let request = Request { reductions: Reductions::NONE, ..Request::new(Model::Imm) };
+    let (mut handed_out, mut lost, mut interrupted) = (0, 0, 0);
+    for seed in 1..=4 {
+        for round in 0.. {
+            let checkpoint = Some(Checkpoint { path: &path, interval: Duration::from_millis(10) });
+            let faults = Faults { die: 10, late: 10, twice: 20, interrupt: 10 };
+            let interrupt = AtomicBool::new(false);
+            let remote = Simulated::new(3, faults, seed + 10 * round, &interrupt);
+            let elsewhere = Some(&remote as &dyn Remote);
+            let request = Request { remote: elsewhere, interrupt: Some(&interrupt), checkpoint, ..request };
+            let answer = verify(&input, &request).unwrap();
+            handed_out += remote.cyclic.into_inner();
+            lost += remote.lost.into_inner();
+            if answer.verdict.word() == "safe" {
+                assert_eq!((answer.executions, answer.blocked), (16 * 24, 0));
+                assert!(!path.exists());
+                break;
+            }
+            interrupted += 1;
+            assert!(round < 1000, "no end");
+        }
+    }
+    assert!(handed_out > 8 && lost > 0 && interrupted > 0, "{handed_out} {lost} {interrupted}");
+}
+
+/// A violation in an execution with a cycle does not travel. It is found once more where the search is driven.
+#[test]
+fn a_violation_in_the_second_search() {
+    let input = ring(3, "s = o + r\nassert s != 3\n");
+    for all in [false, true] {
+        let request = Request { reductions: Reductions::NONE, all, ..Request::new(Model::Imm) };
+        let alone = verify(&input, &request).unwrap();
+        let (answer, _) = simulated(&input, &request, FAULTS, 2, 5);
+        assert_eq!((answer.verdict.word(), alone.verdict.word()), ("violated", "violated"));
+        if all {
+            assert_eq!(counts(&answer), counts(&alone));
+        }
+    }
+}
+
 #[test]
 fn a_budget_in_executions_is_kept_to_the_letter() {
     let input = increments(7);
@@ -391,6 +460,14 @@ fn nothing_is_done_after_a_violation() {
 
 struct Folder(PathBuf);
 
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("porf-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
@@ -400,8 +477,7 @@ impl Drop for Folder {
 /// Interrupted again and again, driven by turns from here and from elsewhere.
 #[test]
 fn one_checkpoint_for_both() {
-    let folder = Folder(std::env::temp_dir().join(format!("porf-gather-{}", std::process::id())));
-    std::fs::create_dir_all(&folder.0).unwrap();
+    let folder = Folder::new("gather");
     let path = folder.0.join("checkpoint");
     let input = increments(8);
     let checkpoint = Some(Checkpoint { path: &path, interval: Duration::from_millis(10) });
@@ -454,7 +530,7 @@ fn a_job_that_does_not_fit_is_refused() {
     let job = listener.0.into_inner().unwrap();
     assert!(Job::read(&job).is_ok());
     for (from, to, word) in [
-        ("\"protocol\":1", "\"protocol\":2", "protocol 2"),
+        ("\"protocol\":2", "\"protocol\":3", "protocol 3"),
         ("\"model\":\"rc11\"", "\"model\":\"sc\"", "fingerprint"),
         ("\"name\":\"inc\"", "\"name\":\"dec\"", "fingerprint"),
     ] {

@@ -13,6 +13,7 @@ use super::table::{Call, KEEPS, Lowered, Row, USES, nothing, row, zero};
 use super::{memory, mutex};
 use crate::translate::Translator;
 use porf_event::{BlockReason, ReadMode, WriteMode};
+use porf_ir::layout;
 use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, IntOp, MathOp, Operand, Width};
 
 pub const FUNCTIONS: &[Row] = &[
@@ -22,11 +23,12 @@ pub const FUNCTIONS: &[Row] = &[
             "sigaltstack",
             "mprotect",
             "getauxval",
-            "dlsym",
             "getcwd",
             "_Unwind_DeleteException",
             "__gcc_personality_v0",
             "close",
+            // Nothing forks here, so that nothing is called.
+            "pthread_atfork",
         ],
         USES,
         zero,
@@ -43,6 +45,7 @@ pub const FUNCTIONS: &[Row] = &[
     }),
     row(&["sched_getaffinity"], USES, |c| c.same(processors)),
     row(&["getrandom"], USES, |c| c.same(random)),
+    row(&["dlsym"], USES, |c| c.same(symbol)),
     row(&["write"], USES, |c| c.same(write)),
     row(&["writev"], USES, |c| c.same(write_vector)),
     row(&["clock_nanosleep"], USES, |c| c.same(sleep)),
@@ -101,7 +104,7 @@ fn system_call(tr: &mut Translator<'_>) -> FunctionId {
         let operation = argument(&mut a, 1);
         let is_random = a.cmp(CmpOp::Eq, number, SYS_GETRANDOM);
         a.when(is_random, |a| {
-            let count = a.call(random, &[word, operation]);
+            let count = a.call(random, &[word, operation, Operand::Const(0)]);
             a.give(count);
         });
         let is_futex = a.cmp(CmpOp::Eq, number, SYS_FUTEX);
@@ -207,11 +210,27 @@ fn processors(tr: &mut Translator<'_>) -> FunctionId {
     })
 }
 
+/// `dlsym`, which crates ask for `getrandom`. It finds nothing else.
+fn symbol(tr: &mut Translator<'_>) -> FunctionId {
+    let found = random(tr);
+    tr.routine("dlsym", |_| {
+        let mut a = Asm::new("dlsym", &["handle", "name"]);
+        for (at, byte) in b"getrandom\0".iter().enumerate() {
+            let address = a.add(a.param(1), at as u64);
+            let there = a.load(address, 1, ReadMode::Plain);
+            let same = a.cmp(CmpOp::Eq, there, u64::from(*byte));
+            a.unless(same, |a| a.give(0));
+        }
+        a.give(layout::function_address(found));
+        a.finish()
+    })
+}
+
 /// The same bytes each time: an execution must be a function of the choices that are made.
 fn random(tr: &mut Translator<'_>) -> FunctionId {
     let fill = memory::set_bytes(tr);
     tr.routine("getrandom", |_| {
-        let mut a = Asm::new("getrandom", &["to", "length"]);
+        let mut a = Asm::new("getrandom", &["to", "length", "flags"]);
         a.call(fill, &[a.param(0), Operand::Const(0x5a), a.param(1)]);
         a.give(a.param(1));
         a.finish()

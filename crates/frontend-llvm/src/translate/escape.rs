@@ -1,7 +1,8 @@
 //! Which variables stay in their thread: local and thread-local ones, and globals of the first thread.
 //!
 //! A variable is private if its address is only used to access it, to compare, or as an argument of
-//! a function that does the same with its parameter, or that panics. Everything else (stored, returned, cast to an
+//! a function that does the same with its parameter, or that panics, or of an assembly without instructions
+//! (Rust's `black_box`). Everything else (stored, returned, cast to an
 //! integer, passed to unknown code) counts as leaving the thread. So do read-modify-writes and
 //! sequentially consistent accesses, which order other accesses whatever their location is. Whether an
 //! access then meets private or shared memory is decided by the address at run time, so being wrong
@@ -105,6 +106,9 @@ impl<'m> Escapes<'m> {
 
     fn call(&mut self, call: Value<'m>, value: Value<'m>) -> Use {
         let callee = call.callee();
+        if callee.kind() == ValueKind::InlineAsm && callee.inline_asm().trim().is_empty() {
+            return Use::Derives;
+        }
         if callee.kind() != ValueKind::Function || callee == value {
             return Use::Leaves;
         }

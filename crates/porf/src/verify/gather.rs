@@ -7,13 +7,17 @@
 //! The queue holds about as many bundles of tasks as there are workers, however large the search is. When
 //! a worker has nothing to do, a bundle is split: every second task goes, and half of the choices of the
 //! oldest one. When there is none to split, the worker that is busy for the longest gives back what it has.
+//!
+//! When the main search is over, the search for executions with cycles in po | rf is handed out from where it
+//! begins. Its parts are not split. Whatever a worker finds there beyond executions, as a violation, it cannot
+//! send: then the beginnings of its part stay where they are, for the search that follows here.
 
 use super::checkpoint::Saved;
 use super::findings::Findings;
 use super::job::{Assignment, Job, Left, Outcome, Report, Stopped};
 use super::{Request, drive};
 use crate::Error;
-use porf_explore::{Equivalence, Error as ExploreError, Rest, Statistics, Task, Visit};
+use porf_explore::{Beginning, Equivalence, Error as ExploreError, Rest, Statistics, Task, Visit};
 use porf_ir::Program;
 use porf_verdict::Limit;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -56,6 +60,10 @@ const SLICE: Duration = Duration::from_secs(2);
 const SLICE_PER_WORKER: Duration = Duration::from_millis(10);
 /// No worker is asked for its rest sooner.
 const LEAST: Duration = Duration::from_millis(30);
+/// A part of the search for executions with cycles is searched to its end.
+const FOREVER: Duration = Duration::from_secs(1 << 30);
+/// So many such parts there are for each worker.
+const PARTS: usize = 8;
 /// Between two looks at the clock.
 const LOOK: Duration = Duration::from_millis(20);
 /// A part that so many workers died of is not tried again.
@@ -68,6 +76,8 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 #[derive(Default)]
 struct Bundle {
     tasks: Vec<Task>,
+    /// Instead of tasks: where executions with cycles begin.
+    beginnings: Vec<Beginning>,
     /// How many workers were lost with it.
     losses: u32,
 }
@@ -93,10 +103,14 @@ struct Gathering<'g, 'a> {
     open: BTreeMap<u64, Open>,
     /// Assignments whose reports do not count any more.
     void: HashSet<u64>,
+    /// The search for executions with cycles has been handed out.
+    handed_out: bool,
+    /// A worker has come across a violation in such an execution, which is to be found once more here.
+    violated: bool,
 }
 
-/// Searches all tasks of `rest`. Gives all counts, and what is left to do: nothing but the search for load
-/// buffering, if it was not ended before.
+/// Searches all of `rest` that can be handed out. Gives all counts, and what is left to do: nothing but the search
+/// for load buffering, or a part of it, if it was not ended before.
 pub(super) fn gather<'a>(
     program: &Program,
     request: &Request<'a>,
@@ -118,9 +132,11 @@ pub(super) fn gather<'a>(
         queue: VecDeque::new(),
         open: BTreeMap::new(),
         void: HashSet::new(),
+        handed_out: false,
+        violated: false,
     };
     if !tasks.is_empty() {
-        gathering.queue.push_back(Bundle { tasks, losses: 0 });
+        gathering.queue.push_back(Bundle { tasks, ..Bundle::default() });
     }
     gathering.run()?;
     remote.end();
@@ -134,7 +150,10 @@ impl Gathering<'_, '_> {
         while !self.is_over() {
             self.feed()?;
             if self.queue.is_empty() && self.open.is_empty() {
-                return Ok(());
+                if !self.hand_out_cycles() {
+                    return Ok(());
+                }
+                continue;
             }
             match self.remote.next(LOOK) {
                 Event::Report(report) => self.take(*report)?,
@@ -157,16 +176,32 @@ impl Gathering<'_, '_> {
     }
 
     fn is_over(&self) -> bool {
-        self.findings.is_over() || (!self.request.all && !self.findings.seen.found.is_empty())
+        self.findings.is_over()
+            || self.violated
+            || (!self.request.all && !self.findings.seen.found.is_empty())
     }
 
     /// All that is left, also what workers have at the moment.
     fn left(&self) -> Rest {
         let given = self.open.values().map(|open| &open.bundle);
         let bundles = given.chain(&self.queue);
+        // Beginnings leave it when their search counts.
         let mut left = self.rest.clone();
         left.tasks = bundles.flat_map(|bundle| bundle.tasks.iter().cloned()).collect();
         left
+    }
+
+    /// Queues the search for executions with cycles, once. Whether there is any, and it is known where it begins.
+    fn hand_out_cycles(&mut self) -> bool {
+        // One execution may be found by several workers: those of a budget are counted here.
+        if std::mem::replace(&mut self.handed_out, true) || self.request.budget.executions.is_some() {
+            return false;
+        }
+        let all = self.rest.beginnings();
+        let size = all.len().div_ceil(PARTS * self.remote.slots().max(1)).max(1);
+        let bundle = |part: &[Beginning]| Bundle { beginnings: part.to_vec(), ..Bundle::default() };
+        self.queue.extend(all.chunks(size).map(bundle));
+        !self.queue.is_empty()
     }
 
     /// Gives workers that have nothing to do something.
@@ -184,11 +219,15 @@ impl Gathering<'_, '_> {
                 return Ok(());
             }
             let Some(bundle) = self.queue.pop_front() else { break };
+            let (time, part) = match bundle.beginnings.as_slice() {
+                [] => (slice, self.rest.part(bundle.tasks.clone())),
+                beginnings => (FOREVER, self.rest.part_from(beginnings)),
+            };
             let assignment = Assignment {
                 id: NEXT.fetch_add(1, Ordering::Relaxed),
-                milliseconds: slice.as_millis() as u64,
+                milliseconds: time.as_millis() as u64,
                 executions: quota,
-                part: self.rest.part(bundle.tasks.clone()),
+                part,
             };
             self.remote.assign(&assignment)?;
             let quota = quota.unwrap_or(0);
@@ -201,7 +240,7 @@ impl Gathering<'_, '_> {
             if free <= asked {
                 break;
             }
-            if !open.hurried && open.since.elapsed() >= LEAST {
+            if !open.hurried && open.bundle.beginnings.is_empty() && open.since.elapsed() >= LEAST {
                 self.remote.hurry(*id)?;
                 open.hurried = true;
                 free -= 1;
@@ -222,7 +261,8 @@ impl Gathering<'_, '_> {
         self.void.remove(&id);
         let Some(Open { bundle, .. }) = self.open.remove(&id) else { return Ok(()) };
         match outcome {
-            Outcome::Left(left) => self.add(bundle, *left),
+            Outcome::Left(left) if bundle.beginnings.is_empty() => self.add(bundle, *left),
+            Outcome::Left(left) => self.add_cycles(bundle, *left),
             Outcome::Anew(rest) => {
                 self.void.extend(std::mem::take(&mut self.open).into_keys());
                 for id in &self.void {
@@ -232,9 +272,12 @@ impl Gathering<'_, '_> {
                 self.total = Statistics::default();
                 self.rest = rest;
                 let tasks = std::mem::take(&mut self.rest.tasks);
-                self.queue = VecDeque::from([Bundle { tasks, losses: 0 }]);
+                self.queue = VecDeque::from([Bundle { tasks, ..Bundle::default() }]);
+                self.handed_out = false;
                 Ok(())
             }
+            // The search that follows here will say the same, if it is so.
+            _ if !bundle.beginnings.is_empty() => Ok(()),
             Outcome::Undecided => Err(Error::Explore(ExploreError::Undecided)),
             Outcome::Unsupported(message) => Err(Error::Explore(ExploreError::Unsupported(message))),
             Outcome::Limit(message) => Err(Error::Explore(ExploreError::Limit(message))),
@@ -263,9 +306,31 @@ impl Gathering<'_, '_> {
         }
         let tasks = std::mem::take(&mut rest.tasks);
         if !tasks.is_empty() {
-            self.queue.push_back(Bundle { tasks, losses: 0 });
+            self.queue.push_back(Bundle { tasks, ..Bundle::default() });
         }
         Ok(())
+    }
+
+    /// Counts the executions with cycles of a part, each once. If anything else came of it, it does not count.
+    fn add_cycles(&mut self, bundle: Bundle, left: Left) -> Result<(), Error> {
+        let Left { mut noted, stopped, rest, .. } = left;
+        let ended = stopped.is_none() && noted.dropped == (0, 0) && rest.beginnings().is_empty();
+        if !ended || !noted.violations.is_empty() {
+            self.rest.prefer(&bundle.beginnings);
+            self.violated |= !self.request.all && !noted.violations.is_empty();
+            return Ok(());
+        }
+        let Some((executions, blocked)) = self.rest.take_cycles(&bundle.beginnings, &rest) else {
+            self.queue.push_front(bundle);
+            return Ok(());
+        };
+        let statistics = Statistics { executions, blocked, buffering: true, ..Statistics::default() };
+        self.total.add(&statistics);
+        if let Some(progress) = self.request.progress {
+            progress.executed(executions);
+        }
+        noted.executions = executions;
+        drive::note(self.program, self.request, self.equivalence, &self.rest, &noted, self.findings)
     }
 
     fn lose(&mut self, id: u64) -> Result<(), Error> {
@@ -291,6 +356,6 @@ impl Bundle {
             if at % 2 == 0 { kept.push(task) } else { given.push(task) }
         }
         self.tasks = kept;
-        (!given.is_empty()).then_some(Bundle { tasks: given, losses: self.losses })
+        (!given.is_empty()).then_some(Bundle { tasks: given, losses: self.losses, ..Bundle::default() })
     }
 }

@@ -6,7 +6,7 @@
 
 use super::Request;
 use super::checkpoint::Saved;
-use super::findings::Noted;
+use super::seen::Noted;
 use crate::input::Input;
 use crate::question::Question;
 use crate::{Budget, Error, Memory};
@@ -17,7 +17,7 @@ use porf_verdict::{Checks, Limit, ViolationKind};
 use serde::{Deserialize, Serialize};
 
 /// The version of all that is here.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// A search, for whoever takes part in it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
