@@ -70,6 +70,39 @@ const PROGRAMS: &[(&str, &str, &str, &str)] = &[
          RESULT = d[0] + d[1] + 5; t.join(); u.join();",
     ),
     (
+        "barrier",
+        "barrier thread",
+        "int d[3];",
+        "std::barrier b(3);
+         auto f = [&](int i) { d[i] = 1; b.arrive_and_wait(); assert(d[0] + d[1] + d[2] == 3); b.arrive_and_wait(); };
+         std::thread t(f, 0), u(f, 1); f(2); RESULT = d[0] + d[1] + 5; t.join(); u.join();",
+    ),
+    (
+        "barrier with a completion",
+        "barrier thread",
+        "int d[2], sum, rounds;",
+        "auto done = []() noexcept { sum += d[0] + d[1]; rounds++; };
+         std::barrier b(2, done);
+         auto f = [&](int i) { for (int k = 1; k <= 2; k++) { d[i] = k; b.arrive_and_wait(); assert(rounds >= k); } };
+         std::thread t(f, 0); f(1); t.join(); RESULT = sum + rounds - 1;",
+    ),
+    (
+        "barrier that a thread leaves",
+        "barrier thread",
+        "int d;",
+        "std::barrier b(2);
+         std::thread t([&] { d = 4; b.arrive_and_drop(); });
+         b.arrive_and_wait(); int first = d; b.arrive_and_wait(); b.arrive_and_wait(); RESULT = first + 3; t.join();",
+    ),
+    (
+        "barrier in two steps",
+        "barrier thread",
+        "int d;",
+        "std::barrier b(2);
+         std::thread t([&] { d = 7; (void)b.arrive(); });
+         auto token = b.arrive(); b.wait(std::move(token)); RESULT = d; t.join();",
+    ),
+    (
         "semaphores",
         "chrono semaphore thread",
         "int d;",

@@ -69,6 +69,31 @@ int main() {
 }
 "#;
 
+const CPP_BARRIER: &str = r#"
+#include <barrier>
+#include <cassert>
+#include <thread>
+int data[4];
+int main() {
+    std::barrier all(4);
+    auto run = [&](int me) {
+        for (int round = 1; round <= 2; round++) {
+            data[me]++;
+#ifdef BUG
+            if (me == 1) data[0]++;
+#endif
+            all.arrive_and_wait();
+            for (int other : data) assert(other == round);
+            all.arrive_and_wait();
+        }
+    };
+    std::thread threads[3];
+    for (int i = 0; i < 3; i++) threads[i] = std::thread(run, i);
+    run(3);
+    for (std::thread &thread : threads) thread.join();
+}
+"#;
+
 fn source(name: &str, text: &str) -> PathBuf {
     let extension = if text.contains("std::") { "cpp" } else { "c" };
     let file =
@@ -121,6 +146,19 @@ fn threads_at_barriers_have_one_execution() {
         let many = verify(&file, &["-DN=3", "-DROUNDS=1", "-DCOUNT=2"], arguments);
         assert_eq!(many["verdict"], "violated", "{many}");
     }
+    std::fs::remove_file(file).unwrap();
+}
+
+/// Also where threads are started through pointers, as std::thread does.
+#[test]
+fn threads_at_barriers_of_cpp_have_one_execution() {
+    let file = source("cpp-barrier", CPP_BARRIER);
+    for model in ["c20", "sc", "tso"] {
+        let answer = verify(&file, &["-std=c++20"], &["--model", model]);
+        assert_eq!(counts(&answer), (1, 0), "{model}");
+    }
+    let bug = verify(&file, &["-std=c++20", "-DBUG"], &[]);
+    assert_eq!(bug["violation"]["kind"], "race", "{bug}");
     std::fs::remove_file(file).unwrap();
 }
 

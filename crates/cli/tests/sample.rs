@@ -132,6 +132,10 @@ fn check_answers(name: &str, row: &toml::Value, compiler: &str) {
         let what = format!("{compiler} {name} {case}: {report}");
         assert_eq!(report["executions"].to_string(), executions, "{what}");
         assert!(report["violating"].as_u64() <= report["executions"].as_u64(), "{what}");
+        if let Some(most) = number("megabytes") {
+            let megabytes = report["peak_memory_bytes"].as_u64().expect("a number") >> 20;
+            assert!(megabytes <= most as u64, "{megabytes} MB: {what}");
+        }
         let findings = report["findings"].as_array().expect("findings");
         match row.get("finds").and_then(|finds| finds.as_str()) {
             Some(title) => {

@@ -63,10 +63,14 @@ fn is_arrival(instr: &Instr) -> bool {
 fn ahead(program: &Program) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> =
         program.functions.iter().map(|function| vec![0; function.code.len()]).collect();
+    let addressed = program.addressed_functions();
+    let begins = |all: &[Vec<u8>], id: FunctionId| all[id.0 as usize].first().copied().unwrap_or(0);
     loop {
         let mut changed = false;
+        // What a call through a pointer may do.
+        let pointers = addressed.iter().map(|id| begins(&all, *id)).fold(0, std::ops::BitOr::bitor);
         for (at, function) in program.functions.iter().enumerate() {
-            changed |= look_ahead(function, at, &mut all);
+            changed |= look_ahead(function, at, pointers, &mut all);
         }
         if !changed {
             return all;
@@ -75,13 +79,13 @@ fn ahead(program: &Program) -> Vec<Vec<u8>> {
 }
 
 /// Goes once through a function from its end; whether something was found out.
-fn look_ahead(function: &Function, number: usize, all: &mut [Vec<u8>]) -> bool {
+fn look_ahead(function: &Function, number: usize, pointers: u8, all: &mut [Vec<u8>]) -> bool {
     let mut changed = false;
     for (at, instr) in function.code.iter().enumerate().rev() {
         let here = match instr {
             instr if is_arrival(instr) => ARRIVE,
             Instr::Create { .. } | Instr::CreatePointer { .. } => CREATE,
-            Instr::CallPointer { .. } => ARRIVE | CREATE,
+            Instr::CallPointer { .. } => pointers,
             Instr::Call { function, .. } => all[function.0 as usize].first().copied().unwrap_or(0),
             _ => 0,
         };

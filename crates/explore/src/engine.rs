@@ -13,7 +13,6 @@ use crate::buffering::{Detector, WithHistory, tag_before};
 use crate::error::Error;
 use crate::facts::Tracking;
 use crate::history::{Created, History, Next, Ready, Tag};
-use crate::memory;
 use crate::mixed;
 use crate::reduce::Reduction;
 use crate::schedule::tag_of;
@@ -23,7 +22,7 @@ use crate::split::is_split;
 use crate::symmetry::{Symmetry, Twins};
 use crate::task::Task;
 use crate::visit::{Execution, Visit, Visitor};
-use porf_consistency::{Architecture, Choice, HappensBefore, MemoryModel, may_race, races};
+use porf_consistency::{Architecture, Choice, HappensBefore, MemoryModel};
 use porf_event::{BlockReason, Label, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
 use porf_interp::Interpreter;
@@ -513,7 +512,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         Ok(())
     }
 
-    fn execution(&self, for_ever: bool) -> Execution<'_, 'p> {
+    pub fn execution(&self, for_ever: bool) -> Execution<'_, 'p> {
         let racy = M::Hb::RACES.then_some(M::Hb::HB);
         Execution {
             graph: &self.trail.now,
@@ -569,37 +568,5 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             unreachable!("it was emitted")
         };
         self.trail.now.forget_rf(read, label);
-    }
-
-    /// Whether something goes wrong because of an event.
-    #[inline]
-    fn look_at(&mut self, event: Ev, visitor: &mut impl Visitor) -> ControlFlow<()> {
-        let Trail { now: graph, history, .. } = &self.trail;
-        if history.has_allocations() {
-            for error in memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a)) {
-                if memory::is_excused(graph, history, &error, event, |event| self.tag_before(event)) {
-                    continue;
-                }
-                let fault = history.fault(self.tag_before(event), error.kind, error.message);
-                visitor.visit(Visit::Memory(&self.execution(false), &fault, event, error.other))?;
-            }
-        }
-        if M::Hb::RACES && may_race(graph, event) {
-            for other in races::<M::Hb>(graph, event) {
-                visitor.visit(Visit::Race(&self.execution(false), other, event))?;
-            }
-        }
-        // What a wrong value leads to comes after what makes it wrong.
-        self.look_for_fault(Tag(graph.event(event).tag), visitor)
-    }
-
-    #[inline]
-    fn look_for_fault(&self, tag: Tag, visitor: &mut impl Visitor) -> ControlFlow<()> {
-        if tag.ready() == Ready::No
-            && let Next::Fault(fault) = &self.trail.history.node(tag).next
-        {
-            return visitor.visit(Visit::Fault(&self.execution(false), fault));
-        }
-        ControlFlow::Continue(())
     }
 }

@@ -14,6 +14,7 @@ mod error;
 mod estimate;
 mod facts;
 mod history;
+mod look;
 mod memory;
 mod mixed;
 mod parallel;

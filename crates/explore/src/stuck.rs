@@ -53,8 +53,8 @@ impl Execution<'_, '_> {
         let mut awaited = Vec::new();
         let mut any = false;
         for at in 0..self.graph.threads().len() {
-            let Some((waiting, last)) = self.waits(at)? else { continue };
-            any |= waiting != Waiting::Join;
+            let Some((_, last)) = self.waits(at)? else { continue };
+            any = true;
             let Some(last) = last else { continue };
             let tag = tag_of(self.graph, at);
             // Nobody is left who could come to the barrier.
@@ -85,7 +85,6 @@ impl Execution<'_, '_> {
                 }
             }
         }
-        // Somebody must wait for something other than a thread.
         any.then_some(awaited)
     }
 
@@ -115,8 +114,7 @@ impl Execution<'_, '_> {
                 threads.push((ThreadId(at as u16), waiting, last));
             }
         }
-        // Somebody must wait for something other than a thread.
-        threads.iter().any(|(_, waiting, _)| *waiting != Waiting::Join).then_some(Stuck { threads })
+        (!threads.is_empty()).then_some(Stuck { threads })
     }
 
     /// What a thread waits for, and its last read; `Some(None)` if it has ended. `None` if the execution is not

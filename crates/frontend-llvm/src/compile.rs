@@ -37,6 +37,7 @@ pub fn include_directory() -> Result<PathBuf, Error> {
         ("porf.h", include_str!("../include/porf.h")),
         ("genmc.h", include_str!("../include/genmc.h")),
         ("lkmm.h", include_str!("../include/lkmm.h")),
+        ("barrier", include_str!("../include/barrier")),
         ("latch", include_str!("../include/latch")),
         ("mutex", include_str!("../include/mutex")),
         ("pthread.h", include_str!("../include/pthread.h")),

@@ -187,9 +187,12 @@ impl Interpreter<'_> {
             Instr::Free { address, .. } => {
                 Request::plain(Label::Free { location: Location(value(state, address)) })
             }
-            Instr::Join { thread } => {
-                Request::plain(Label::Join { child: ThreadId(value(state, thread) as u16) })
-            }
+            Instr::Join { thread } => match value(state, thread) {
+                thread if thread < layout::MAX_THREADS => {
+                    Request::plain(Label::Join { child: ThreadId(thread as u16) })
+                }
+                _ => Request::Stop(self.fault(state, FaultKind::Lock, "join of what is no thread")),
+            },
             Instr::Lock { address } => {
                 let kind = RmwKind::Lock(LockKind::Acquire);
                 match state.phase {

@@ -10,7 +10,7 @@
 //! Limits: [`MAX_OBJECT`] bytes per allocated object, [`MAX_THREADS`] threads, [`MAX_SLOTS`] slots.
 //! Freed addresses are not used again: an ABA problem shows as a use after free, not as a reuse.
 
-use crate::{FunctionId, Global, Program, Shape};
+use crate::{FunctionId, Global, Operand, Program, Shape};
 use porf_event::{EventId, ThreadId, Value};
 use serde::{Deserialize, Serialize};
 
@@ -245,6 +245,31 @@ impl Program {
         image.bytes.push(bytes);
         self.globals.push(Global { name: name.to_string(), address, size, init: Vec::new() });
         address
+    }
+
+    /// The functions whose address is in the code or in the initial memory: all that a pointer may call.
+    pub fn addressed_functions(&self) -> Vec<FunctionId> {
+        let mut found = Vec::new();
+        let mut note = |value: Value| {
+            found.extend(function_at(value).filter(|id| (id.0 as usize) < self.functions.len()));
+        };
+        for instr in self.functions.iter().flat_map(|function| &function.code) {
+            instr.visit_operands(|operand| {
+                if let Operand::Const(value) = operand {
+                    note(value);
+                }
+            });
+        }
+        if let Some(Image { bytes, thread_locals, singles, .. }) = self.image.as_deref() {
+            let locals = thread_locals.iter().map(|variable| &variable.bytes);
+            let all = bytes.iter().chain(locals).chain(singles.iter().map(|single| &single.bytes));
+            for word in all.flat_map(|bytes| bytes.windows(8)) {
+                note(word.iter().rev().fold(0, |value, byte| value << 8 | Value::from(*byte)));
+            }
+        }
+        found.sort_by_key(|id| id.0);
+        found.dedup();
+        found
     }
 
     /// The global that an address of the global or constant region belongs to, in bounds or not.

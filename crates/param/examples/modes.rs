@@ -29,6 +29,7 @@ fn main() {
                 (Order::Issue, Candidates::None),
                 (Order::Issue, Candidates::Bold),
                 (Order::Issue, Candidates::Careful),
+                (Order::Issue, Candidates::Cores),
             ];
             let alone = ways.into_iter().filter_map(|(order, candidates)| {
                 let options = Options { memory, order, candidates, max_work: most, ..Options::default() };

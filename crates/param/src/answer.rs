@@ -7,6 +7,7 @@
 
 use crate::Memory;
 use crate::explore::{Limits, Trace, explore_while, replay_while};
+use crate::law::Law;
 use crate::prove::work::{Work, cpu_time, exhausted};
 use crate::prove::{
     AbstractTrace, Candidates, Cube, MAX_WORK, Options, Order, Outcome, SMALL, Search, Statistics, Turns,
@@ -87,6 +88,8 @@ pub struct ProofAnswer {
     pub explored: usize,
     /// The invariant of a safe system: states in none of these cubes are never left.
     pub invariant: Vec<Cube>,
+    /// What the invariant says of all processes at once.
+    pub laws: Vec<Law>,
     /// How the reads of the invariant are ordered.
     pub order: Order,
     /// A run to an unsafe state, and the index of the `unsafe` it reaches.
@@ -102,6 +105,7 @@ const GUESS_SHARE: (u64, u64) = (250_000, 1_000_000);
 /// When the searches that guess begin: most of what the exact search can prove it has proved by then.
 const GUESSES_BEGIN: u64 = 450_000;
 const CAREFUL_BEGINS: u64 = 3_000_000;
+const CORES_BEGIN: u64 = 6_000_000;
 const MORE_BEGINS: u64 = 300_000_000;
 const MAX_RESTARTS: usize = 60;
 /// States behind candidates, when few were not enough or `brab` asks for an instance.
@@ -127,6 +131,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagn
         statistics: Statistics::default(),
         explored: 0,
         invariant: Vec::new(),
+        laws: Vec::new(),
         order: Order::Coherence,
         trace: None,
         spurious: None,
@@ -184,6 +189,7 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let bold = Options { candidates: Candidates::Bold, small, order: Order::Issue, ..exact };
     let bold = Options { max_restarts: MAX_RESTARTS, ..bold };
     let careful = Options { candidates: Candidates::Careful, ..bold };
+    let cores = Options { candidates: Candidates::Cores, ..bold };
     // Candidates from few states are often wrong.
     let more = Options { small: (small.0, MORE_STATES), max_restarts: usize::MAX, ..bold };
     let mut plan: Plan<'a> = Vec::new();
@@ -200,6 +206,7 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
         let later = (bold, begin(GUESSES_BEGIN), GUESS_SHARE);
         plan.push(if plan.len() == 1 { at_once } else { later });
         plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
+        plan.push((cores, begin(CORES_BEGIN), GUESS_SHARE));
         plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), GUESS_SHARE)));
     }
     plan
@@ -260,6 +267,7 @@ impl Found<'_> {
                     total.dropped_lemmas = result.statistics.dropped_lemmas;
                     answer.verdict = Verdict::Safe(Coverage::AllInstances { cubes: invariant.len() });
                     answer.invariant = invariant;
+                    answer.laws = result.laws;
                     answer.order = result.order;
                 }
                 Outcome::Unknown(limit) => limits.push(limit),

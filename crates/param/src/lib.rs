@@ -11,6 +11,7 @@ mod answer;
 pub mod certificate;
 pub mod explore;
 pub mod fences;
+pub mod law;
 pub mod program;
 pub mod prove;
 pub mod syntax;

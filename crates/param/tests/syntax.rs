@@ -10,7 +10,7 @@ use proptest::prelude::*;
 proptest! {
     #[test]
     fn printed_systems_parse_to_the_same_tree(seed in any::<u64>()) {
-        for shape in Shape::ALL {
+        for shape in Shape::ALL.into_iter().chain(Shape::OF_ALL) {
             round_trip(&Generator::new(seed).system(shape));
         }
     }

@@ -11,7 +11,7 @@ use crate::finding;
 use crate::plain::short_pc;
 use crate::shadow;
 use crate::trace::{self, Accessed};
-use crate::world::{HOT, IDLE, PENDING, Step, visible, world};
+use crate::world::{HOT, IDLE, PENDING, Step, World, visible, world};
 use porf_sample::engine::Update;
 use porf_sample::race::{Access, Kind};
 use porf_sample::scheduler::Scheduler;
@@ -113,6 +113,10 @@ unsafe fn establish(address: usize, size: usize, memory: u128) -> LocationId {
     forget(address, size);
     // SAFETY: called while running.
     let w = unsafe { world() };
+    if w.engine.live_locations() >= w.next_sweep {
+        sweep(w);
+        w.next_sweep = FIRST_SWEEP.max(2 * w.engine.live_locations());
+    }
     let location = w.engine.new_location(memory);
     w.detector.new_place(location.0, address, size);
     shadow::for_each(address, size, |cell, mask| {
@@ -120,6 +124,30 @@ unsafe fn establish(address: usize, size: usize, memory: u128) -> LocationId {
         w.detector.cover(unsafe { &mut *cell }, mask, location.0);
     });
     location
+}
+
+/// So many locations may gather before the first look at which of them are worth remembering.
+pub const FIRST_SWEEP: usize = 1 << 12;
+
+/// Forgets the objects that are as if they had always held the value in memory: all that was done to them happens
+/// before all that is to come. A program that keeps many objects with atomics uses few of them at a time.
+#[cold]
+fn sweep(w: &mut World) {
+    let Some(everyone) = w.engine.everyone() else { return };
+    for location in w.engine.settled_locations(&everyone) {
+        let place = w.detector.place(location.0);
+        let (start, length) = (place.address, usize::from(place.size));
+        if !place.is_settled(&everyone.hb) {
+            continue;
+        }
+        place.begin(start, length);
+        shadow::for_each(start, length, |cell, mask| {
+            // SAFETY: a cell of the shadow.
+            w.detector.uncover(unsafe { &mut *cell }, mask, location.0);
+        });
+        w.engine.release_location(location);
+        w.recent[slot(start)].address = 0;
+    }
 }
 
 /// Ends the atomic objects that overlap these bytes.
@@ -162,12 +190,9 @@ fn look_closely(location: LocationId, kind: Kind, now: u32, accessed: Accessed) 
     let (address, size) = (place.address, usize::from(place.size));
     let mut found = None;
     shadow::for_each(address, size, |cell, mask| {
-        // SAFETY: a cell of the shadow.
-        let cell = unsafe { &mut *cell };
         let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
-        if let Some(conflict) = w.detector.check_atomic(cell, access) {
-            found.get_or_insert(conflict);
-        }
+        // SAFETY: a cell of the shadow.
+        found = found.or_else(|| w.detector.check_atomic(unsafe { &*cell }, &access));
     });
     if w.attentive {
         finding::watched(w, address, size, kind, pc, now);

@@ -25,6 +25,8 @@ pub struct Watch {
     pub address: usize,
     pub size: usize,
     pub kind: Kind,
+    /// Where it was, as the race detector has it: of the accesses in one epoch it keeps the last.
+    pub pc: u32,
 }
 
 /// A race, or a use of freed memory.
@@ -167,12 +169,12 @@ pub fn watched(w: &mut World, address: usize, size: usize, access: Kind, pc: usi
         let (frames, depth) = frames(w, thread, pc);
         let finding = &mut w.shared_mut().findings[watch.finding];
         let stack = &mut finding.stacks[1];
+        for (to, from) in stack.frames.iter_mut().zip(&frames[..depth]) {
+            *to = *from as u64;
+        }
+        stack.length = depth as u32;
         // The thread may have done the like elsewhere in the same epoch: then the watch goes on.
-        if depth > 0 && stack.frames[0] as u32 == frames[0] as u32 {
-            for (to, from) in stack.frames.iter_mut().zip(&frames[..depth]) {
-                *to = *from as u64;
-            }
-            stack.length = depth as u32;
+        if depth > 0 && watch.pc == frames[0] as u32 {
             finding.complete = 1;
             place -= 1;
             w.watches.swap_remove(place);
@@ -204,6 +206,7 @@ pub fn incomplete(w: &mut World) -> Option<u64> {
             address: finding.address as usize,
             size: finding.size as usize,
             kind: Kind::from_number(earlier.access),
+            pc: earlier.frames[0] as u32,
         };
         w.watches.push(watch);
     }

@@ -34,7 +34,7 @@ const LIVE: u32 = 0x11fe_11fe;
 const FREED: u32 = 0xdead_0ff5;
 const ALIGNED: u32 = 0xa119_a119;
 const HEADER: usize = size_of::<Header>();
-const CLASSES: usize = 64 + 4 * 34;
+pub const CLASSES: usize = 64 + 4 * 34;
 
 struct Heap {
     /// First address never given out.
@@ -56,7 +56,7 @@ pub fn used() -> std::ops::Range<usize> {
 }
 
 /// Class and usable size for a request.
-fn class(size: usize) -> (usize, usize) {
+pub fn class(size: usize) -> (usize, usize) {
     if size <= 1024 {
         let index = size.max(1).div_ceil(16);
         return (index - 1, index * 16);

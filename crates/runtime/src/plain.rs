@@ -99,11 +99,7 @@ unsafe fn cells<const COUNT: usize, const SIZE: usize, const WRITE: bool>(
         let pc = caller();
         if !w.attentive {
             let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
-            let mut done = true;
-            for i in 0..COUNT {
-                done = done && w.detector.access_quickly(&mut *first.add(i), &access);
-            }
-            if done {
+            if w.detector.access_quickly(std::slice::from_raw_parts_mut(first, COUNT), &access) {
                 return;
             }
             // What was recorded of the first cell is recorded once more below.
@@ -135,15 +131,12 @@ pub fn range(address: usize, size: usize, kind: Kind, pc: usize) {
     if size >= LARGE / 2 {
         w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
     }
-    shadow::for_each(address, size, |cell, mask| {
-        // SAFETY: a cell of the shadow; nobody else has a reference.
-        let cell = unsafe { &mut *cell };
+    shadow::for_each_row(address, size, |cells, mask| {
         let access = Access { thread, clock, now, pc: pc_short, mask, kind };
-        if let Some(conflict) = w.detector.access(cell, access) {
-            found.get_or_insert(conflict);
-        }
-        // The value is not there yet: the next atomic access takes it from memory.
-        overwrites |= kind == Kind::Write && w.detector.overwrite(cell, mask, thread, now);
+        // The value of a write is not there yet: the next atomic access takes it from memory.
+        let (conflict, overwritten) = w.detector.access(cells, &access);
+        found = found.or(conflict);
+        overwrites |= overwritten;
     });
     if w.attentive {
         finding::watched(w, address, size, kind, pc, w.engine.now(thread));
@@ -176,7 +169,7 @@ pub fn look(address: usize, size: usize, kind: Kind) {
         let clock = w.engine.clock(thread);
         let access = Access { thread, clock, now: clock.get(thread), pc: short_pc(pc), mask, kind };
         // SAFETY: a cell of the shadow; nobody else has a reference.
-        found = found.or_else(|| w.detector.check_atomic(unsafe { &mut *cell }, access));
+        found = found.or_else(|| w.detector.check_atomic(unsafe { &*cell }, &access));
     });
     if let Some(conflict) = found {
         finding::conflict(w, address, size, kind, pc, conflict);

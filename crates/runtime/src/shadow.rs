@@ -42,6 +42,23 @@ pub fn for_each(address: usize, length: usize, mut f: impl FnMut(*mut Cell, u8))
     }
 }
 
+/// Calls `f` with the cells of `length` bytes from `address`, in rows of which the access has the same bytes: one mask
+/// for all cells of a row.
+#[inline]
+pub fn for_each_row(address: usize, length: usize, mut f: impl FnMut(&mut [Cell], u8)) {
+    let mut at = address;
+    let end = address + length;
+    while at < end {
+        let low = at & 3;
+        let whole = (end.min((at / GIB + 1) * GIB) - at) / 4;
+        let (count, bytes) = if low == 0 && whole > 0 { (whole, 4) } else { (1, (4 - low).min(end - at)) };
+        // SAFETY: one kernel thread; the cells of one GiB are adjacent, and nobody else has a reference.
+        let row = unsafe { std::slice::from_raw_parts_mut(cell(at), count) };
+        f(row, (((1u16 << bytes) - 1) << low) as u8);
+        at += bytes + 4 * (count - 1);
+    }
+}
+
 /// Makes the cells of a long range untouched and gives their memory back. Before that, `forget` gets the parts of the
 /// range that have a shadow at all.
 pub fn discard(start: usize, length: usize, mut forget: impl FnMut(usize, usize)) {

@@ -194,6 +194,8 @@ pub struct World {
     /// Virtual time, nanoseconds since the execution began.
     pub time: u64,
     pub next_deadline: u64,
+    /// Look which locations are worth remembering when there are so many.
+    pub next_sweep: usize,
     pub seed: u64,
     pub execution: u64,
     /// The fiber that runs between executions.
@@ -529,6 +531,7 @@ pub fn init(shared: *mut Shared) {
             run_length: 0,
             time: 0,
             next_deadline: u64::MAX,
+            next_sweep: crate::atomic::FIRST_SWEEP,
             seed: 0,
             execution: 0,
             controller: 0,
@@ -574,6 +577,7 @@ pub fn begin(seed: u64) {
     w.openmp.reset();
     w.orders.reset();
     w.sync_count = 0;
+    w.next_sweep = crate::atomic::FIRST_SWEEP;
     w.steps = 0;
     w.haste = 0;
     w.next_look = w.max_steps.min(4096);

@@ -69,6 +69,11 @@ impl Clock {
         }
     }
 
+    /// Whether at least as much is known of every thread.
+    pub fn covers(&self, other: &Clock) -> bool {
+        other.0.iter().enumerate().all(|(thread, &value)| value <= self.0.get(thread).copied().unwrap_or(0))
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -104,6 +109,7 @@ mod tests {
         assert!(!joined.join(&clock(&[3, 4])));
         let mut met = clock(&[3, 0, 5]);
         met.meet(&clock(&[1, 4]));
+        assert!(clock(&[3, 4, 5]).covers(&met) && !met.covers(&clock(&[0, 1])));
         assert_eq!((met.get(ThreadId(0)), met.get(ThreadId(1)), met.get(ThreadId(2))), (1, 0, 0));
     }
 }

@@ -88,6 +88,18 @@ impl View {
         if self.sc.is_empty() { hb } else { hb.max(self.sc.get(thread)) }
     }
 
+    /// Keeps what the other view has seen too.
+    pub fn meet(&mut self, other: &View) {
+        self.hb.meet(&other.hb);
+        self.sc.meet(&other.sc);
+        self.fence = self.fence.min(other.fence);
+    }
+
+    /// Whether joining `other` would change nothing.
+    pub fn covers(&self, other: &View) -> bool {
+        self.hb.covers(&other.hb) && self.sc.covers(&other.sc) && self.fence >= other.fence
+    }
+
     /// Makes this view equal to `other` without giving up its memory.
     pub fn assign(&mut self, other: &View) {
         self.hb.assign(&other.hb);
@@ -262,6 +274,44 @@ impl Engine {
     /// The location is gone; its number may be given out again.
     pub fn free_location(&mut self, location: LocationId) {
         self.locations[location.0 as usize].clear();
+        self.free.push(location);
+    }
+
+    /// Locations in use.
+    pub fn live_locations(&self) -> usize {
+        self.location_count - self.free.len()
+    }
+
+    /// What every running thread has seen; None if none runs.
+    pub fn everyone(&self) -> Option<View> {
+        let mut running = self.threads[..self.thread_count].iter().filter(|thread| thread.running);
+        let mut everyone = running.next()?.view.clone();
+        running.for_each(|thread| everyone.meet(&thread.view));
+        Some(everyone)
+    }
+
+    /// Every location in use of which nothing is worth remembering but its value, which memory has: it may be freed,
+    /// and be a new one when it is next accessed. O(stores).
+    pub fn settled_locations(&mut self, everyone: &View) -> Vec<LocationId> {
+        let window = self.window;
+        let mut settled = Vec::new();
+        for (index, history) in self.locations[..self.location_count].iter_mut().enumerate() {
+            if history.is_empty() {
+                continue;
+            }
+            if history.len() > 1 {
+                history.prune(&everyone.hb, window);
+            }
+            if history.is_settled(everyone) {
+                settled.push(LocationId(index as u32));
+            }
+        }
+        settled
+    }
+
+    /// The location is gone, and so is its memory.
+    pub fn release_location(&mut self, location: LocationId) {
+        self.locations[location.0 as usize].release();
         self.free.push(location);
     }
 
@@ -575,10 +625,63 @@ impl Engine {
 
     #[cold]
     fn prune(&mut self, location: LocationId) {
-        let mut running = self.threads[..self.thread_count].iter().filter(|thread| thread.running);
-        let Some(first) = running.next() else { return };
-        let mut everyone = first.view.hb.clone();
-        running.for_each(|thread| everyone.meet(&thread.view.hb));
-        self.locations[location.0 as usize].prune(&everyone, self.window);
+        let Some(everyone) = self.everyone() else { return };
+        self.locations[location.0 as usize].prune(&everyone.hb, self.window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_is_settled_when_everyone_has_seen_all_of_it() {
+        let settled = |engine: &mut Engine| {
+            let everyone = engine.everyone().expect("the main thread runs");
+            engine.settled_locations(&everyone)
+        };
+        let mut engine = Engine::new();
+        let main = ThreadId(0);
+        let x = engine.new_location(0);
+        assert_eq!(settled(&mut engine), [x]);
+        let child = engine.create_thread(main);
+        engine.store(child, x, Order::Release, 1);
+        assert_eq!(settled(&mut engine), [], "the main thread may read either value");
+        engine.finish_thread(child);
+        engine.join_thread(main, child);
+        assert_eq!(settled(&mut engine), [x]);
+        engine.release_location(x);
+        assert_eq!(engine.live_locations(), 0);
+        assert_eq!(engine.new_location(7), x);
+    }
+
+    #[test]
+    fn a_location_whose_store_would_still_synchronise_is_not_settled() {
+        let mut engine = Engine::new();
+        let main = ThreadId(0);
+        let x = engine.new_location(0);
+        let [one, two] = [(); 2].map(|()| engine.create_thread(main));
+        engine.store(one, x, Order::Release, 1);
+        // The second thread's relaxed update goes on with what the first released and has not seen that itself.
+        engine.rmw_always(two, x, Order::Relaxed, &mut Newest, |value| value + 1);
+        engine.finish_thread(two);
+        engine.join_thread(main, two);
+        let everyone = engine.everyone().expect("the main thread runs");
+        assert!(engine.settled_locations(&everyone).is_empty());
+    }
+
+    struct Newest;
+
+    impl Scheduler for Newest {
+        fn begin(&mut self, _seed: u64) {}
+        fn next_thread(&mut self, _runnable: &[ThreadId], _current: ThreadId) -> usize {
+            0
+        }
+        fn pick_store(&mut self, count: usize) -> usize {
+            count - 1
+        }
+        fn choose(&mut self, _count: usize) -> usize {
+            0
+        }
     }
 }

@@ -113,6 +113,20 @@ impl History {
         self.kept = 0;
     }
 
+    /// Gives up its memory too.
+    pub fn release(&mut self) {
+        *self = History::default();
+    }
+
+    /// Whether only one store is left, and reading it tells nobody anything who has seen `everyone`. Then the location
+    /// is as one that has always held this value.
+    pub fn is_settled(&self, everyone: &View) -> bool {
+        let [store] = &self.stores[..] else { return false };
+        store.clock <= everyone.hb.get(store.thread)
+            && everyone.covers(&store.release)
+            && self.lanes.iter().all(|lane| lane.released.is_none())
+    }
+
     /// Begins with one store that happens before everything.
     pub fn init(&mut self, value: u128) {
         self.clear();
@@ -268,7 +282,7 @@ impl History {
         let id = self.stores.len() as u32;
         let (block, position) = if read == NONE {
             let block = self.blocks.len() as u32;
-            self.blocks.push(Block { key: (thread, clock), tail: id, ..Block::default() });
+            push_exactly(&mut self.blocks, Block { key: (thread, clock), tail: id, ..Block::default() });
             for &p in prior {
                 let source = self.stores[p as usize].block;
                 self.add_edge(source, block);
@@ -288,7 +302,8 @@ impl History {
         let previous = std::mem::replace(&mut lane.last_store, id);
         lane.accesses.push((clock, id));
         self.access_count += 1;
-        self.stores.push(Store { value, thread, clock, block, position, previous, sc_index, release });
+        let store = Store { value, thread, clock, block, position, previous, sc_index, release };
+        push_exactly(&mut self.stores, store);
         if sc_index != 0 {
             self.sc_stores.push((sc_index, id));
         }
@@ -336,12 +351,16 @@ impl History {
             }
             settled.push(bar);
         }
-        let dead: Vec<bool> = match self.floor(&settled) {
+        let mut dead: Vec<bool> = match self.floor(&settled) {
             Some(floor) => (0..self.stores.len() as u32).map(|store| store < floor).collect(),
             None => (0..self.stores.len() as u32)
                 .map(|store| settled.iter().any(|&bar| store != bar && self.mo_before(store, bar)))
                 .collect(),
         };
+        // What was executed last is what native memory holds, wherever it is in mo.
+        if let Some(newest) = dead.last_mut() {
+            *newest = false;
+        }
         self.compact(&dead, everyone);
         self.kept = self.stores.len();
     }
@@ -502,5 +521,37 @@ impl History {
             }
         }
         self.queue = queue;
+    }
+}
+
+/// Most locations have one or two stores: no room for more is made before they come.
+#[inline]
+fn push_exactly<T>(list: &mut Vec<T>, item: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len().max(1));
+    }
+    list.push(item);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_executed_last_is_kept() {
+        let mut history = History::default();
+        history.init(0);
+        let [one, two] = [1, 2].map(ThreadId);
+        let first = history.append(1, one, 5, View::default(), 0, &[0], NONE);
+        let last = history.append(2, two, 7, View::default(), 0, &[0], NONE);
+        // The second thread reads what the first wrote: its own store is mo-before.
+        history.order_before(&[last], first);
+        let mut everyone = Clock::default();
+        [(ThreadId(0), 2), (one, 5), (two, 7)]
+            .iter()
+            .for_each(|&(thread, clock)| everyone.set(thread, clock));
+        history.prune(&everyone, None);
+        assert_eq!(history.newest().value, 2, "native memory holds it");
+        assert_eq!(history.len(), 2);
     }
 }

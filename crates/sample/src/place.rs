@@ -4,6 +4,7 @@
 //! look at the plain accesses of its bytes only if there were any since the thread last looked: clocks
 //! only grow, so what was ordered before the thread then still is.
 
+use crate::clock::Clock;
 use crate::race::{Access, Conflict, Kind, Past};
 use porf_event::ThreadId;
 use smallvec::SmallVec;
@@ -19,7 +20,7 @@ pub struct Place {
     plain: u32,
     /// The plain write since the last atomic access: (thread, clock).
     overwritten: Option<(ThreadId, u32)>,
-    touches: SmallVec<[Touch; 4]>,
+    touches: SmallVec<[Touch; 2]>,
     of_thread: ByThread,
 }
 
@@ -112,6 +113,15 @@ impl Place {
             let load = if a.kind.writes() { found(touch, touch.load, Kind::AtomicRead) } else { None };
             found(touch, touch.store, Kind::AtomicWrite).or(load)
         })
+    }
+
+    /// Whether all that happened here happens before whoever has seen `everyone`.
+    pub fn is_settled(&self, everyone: &Clock) -> bool {
+        self.overwritten.is_none()
+            && self
+                .touches
+                .iter()
+                .all(|touch| touch.load.clock.max(touch.store.clock) <= everyone.get(touch.thread))
     }
 
     /// All accesses, for bytes that will belong to another object.

@@ -90,6 +90,14 @@ impl Call<'_, '_, '_> {
         self.body.b.push(instr);
     }
 
+    /// Ends the thread with the first argument as its result. The register of a local variable does not keep
+    /// the variable's address when the variable ends.
+    pub fn exit_thread(&mut self) {
+        let result = self.body.b.register("");
+        self.push(Instr::Move { dst: result, src: self.arg(0) });
+        self.push(Instr::ExitThread { value: result.into() });
+    }
+
     /// Calls a function of our own with these arguments.
     pub fn routine(
         &mut self,

@@ -30,7 +30,7 @@ pub const FUNCTIONS: &[Row] = &[
             let function = c.body.tr.function_id(cleanup)?;
             c.push(Instr::Call { function, args: [].into(), dst: None });
         }
-        c.push(Instr::ExitThread { value: c.arg(0) });
+        c.exit_thread();
         nothing(c)
     }),
     row(

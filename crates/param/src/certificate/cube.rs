@@ -11,6 +11,7 @@
 //!   in `after`.
 
 use crate::Memory;
+use crate::law::Law;
 
 /// An inductive invariant, in words that a checker can take apart without trusting the prover.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Certificate {
     pub memory: Memory,
     /// No state of these is ever reached, nor is any unsafe state outside of them.
     pub cubes: Vec<Cube>,
+    /// What holds of all processes at once in every state that is reached.
+    pub laws: Vec<Law>,
 }
 
 /// A set of states, as the head of this file defines it.

@@ -2,10 +2,11 @@
 
 use super::cube::{Cell, Certificate, Cube, Drained, Late, Literal, Moment, Place, Relation};
 use crate::Memory;
+use crate::law::{Count, Law, Witness};
 use crate::system::{INT, PROC, REAL, System, TypeId};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-const SCHEMA: u64 = 2;
+const SCHEMA: u64 = 3;
 const MAX_PROCESSES: u8 = 16;
 const MAX_MOMENTS: usize = 32;
 
@@ -13,9 +14,11 @@ const MAX_MOMENTS: usize = 32;
 pub fn write(system: &System, certificate: &Certificate) -> String {
     let cubes: Vec<String> =
         certificate.cubes.iter().map(|cube| write_cube(system, cube).to_string()).collect();
+    let laws: Vec<String> = certificate.laws.iter().map(|law| write_law(system, law).to_string()).collect();
     format!(
-        "{{\"schema\":{SCHEMA},\"certificate\":\"porf prove\",\"model\":\"{}\",\"never\":[\n{}\n]}}\n",
+        "{{\"schema\":{SCHEMA},\"certificate\":\"porf prove\",\"model\":\"{}\",\"laws\":[\n{}\n],\"never\":[\n{}\n]}}\n",
         certificate.memory.word(),
+        laws.join(",\n"),
         cubes.join(",\n")
     )
 }
@@ -31,7 +34,87 @@ pub fn read(system: &System, text: &str) -> Result<Certificate, String> {
         .ok_or("the certificate names no known model")?;
     let cubes = value["never"].as_array().ok_or("`never` is no list")?;
     let cubes = cubes.iter().map(|cube| read_cube(system, cube)).collect::<Result<_, _>>()?;
-    Ok(Certificate { memory, cubes })
+    let laws = list(&value["laws"])?.iter().map(|law| read_law(system, law)).collect::<Result<_, _>>()?;
+    Ok(Certificate { memory, cubes, laws })
+}
+
+fn write_law(system: &System, law: &Law) -> Value {
+    let name = |symbol: usize| system.symbols[symbol].name.as_str();
+    let values = |symbol: usize| system.constructors(system.symbols[symbol].ty);
+    let weights = |symbol: usize, weights: &[i64]| {
+        let named = values(symbol).iter().zip(weights).filter(|(_, weight)| **weight != 0);
+        named.map(|(value, weight)| (value.clone(), json!(weight))).collect::<Map<_, _>>()
+    };
+    let some = |symbol: usize, set: u64| {
+        let values = values(symbol).iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
+        values.map(|(_, value)| value.clone()).collect::<Vec<_>>()
+    };
+    match law {
+        Law::Count(count) => json!({
+            "counters": count.counters.iter().map(|(symbol, k)| json!([k, name(*symbol)])).collect::<Vec<_>>(),
+            "flags": count.flags.iter().map(|(symbol, w)| json!([name(*symbol), weights(*symbol, w)])).collect::<Vec<_>>(),
+            "array": name(count.array),
+            "weights": weights(count.array, &count.weights),
+            "total": count.total,
+        }),
+        Law::Witness(witness) => json!({
+            "variable": name(witness.variable),
+            "values": some(witness.variable, witness.values),
+            "array": name(witness.array),
+            "set": some(witness.array, witness.set),
+        }),
+    }
+}
+
+fn read_law(system: &System, value: &Value) -> Result<Law, String> {
+    let symbol = |value: &Value| {
+        let name = value.as_str().ok_or("a law without the name of a variable")?;
+        let found = system.symbols.iter().position(|symbol| symbol.name == name);
+        found.ok_or_else(|| format!("the system has no `{name}`"))
+    };
+    let values = |symbol: usize| system.constructors(system.symbols[symbol].ty);
+    let position = |symbol: usize, name: &str| {
+        let found = values(symbol).iter().position(|value| value == name);
+        found.ok_or_else(|| format!("unknown value {name}"))
+    };
+    let weights = |symbol: usize, value: &Value| -> Result<Vec<i64>, String> {
+        let mut weights = vec![0; values(symbol).len()];
+        for (name, weight) in value.as_object().ok_or("weights are missing")? {
+            weights[position(symbol, name)?] = small(weight)?;
+        }
+        Ok(weights)
+    };
+    let some = |symbol: usize, value: &Value| -> Result<u64, String> {
+        let names = list(value)?.iter().map(|name| position(symbol, name.as_str().unwrap_or_default()));
+        names.into_iter().try_fold(0, |set, at| Ok(set | 1 << at?))
+    };
+    let array = symbol(&value["array"])?;
+    if value["counters"].is_null() {
+        let variable = symbol(&value["variable"])?;
+        let (values, set) = (some(variable, &value["values"])?, some(array, &value["set"])?);
+        return Ok(Law::Witness(Witness { variable, values, array, set }));
+    }
+    let mut count = Count {
+        counters: Vec::new(),
+        flags: Vec::new(),
+        array,
+        weights: weights(array, &value["weights"])?,
+        total: small(&value["total"])?,
+    };
+    for counter in list(&value["counters"])? {
+        count.counters.push((symbol(&counter[1])?, small(&counter[0])?));
+    }
+    for flag in list(&value["flags"])? {
+        let at = symbol(&flag[0])?;
+        count.flags.push((at, weights(at, &flag[1])?));
+    }
+    Ok(Law::Count(count))
+}
+
+/// A whole number of a law.
+fn small(value: &Value) -> Result<i64, String> {
+    (value.as_i64().filter(|number| number.abs() <= 1_000_000))
+        .ok_or_else(|| format!("{value} where a whole number up to a million belongs"))
 }
 
 fn write_cube(system: &System, cube: &Cube) -> Value {

@@ -9,6 +9,9 @@
 //! what the prover found. So a wrong reduction of weak memory to events, or a wrong pre-image, gives a certificate that is
 //! rejected.
 //!
+//! A certificate may also have [laws](crate::law::Law), about all processes at once. They are part of the invariant, and
+//! [`laws`] says what is shown of them.
+//!
 //! # Why buffers need no bound
 //!
 //! A cube speaks of what processes will read on some run ρ of *commits alone*: the state is in it if there is such a run
@@ -45,6 +48,7 @@ mod choices;
 pub mod cube;
 mod export;
 mod format;
+mod laws;
 mod machine;
 mod obligations;
 mod relevance;
@@ -58,6 +62,7 @@ pub use obligations::Obligation;
 pub use solver::{Reply, Solver};
 
 use crate::Memory;
+use crate::law::Law;
 use crate::prove::{self, Order};
 use crate::syntax::Diagnostic;
 use crate::system::System;
@@ -85,9 +90,9 @@ pub struct Confirmed {
 }
 
 /// The certificate of an invariant that was found in the order of issue; `None` if it was found in the other.
-pub fn of(memory: Memory, invariant: &[prove::Cube]) -> Option<Certificate> {
+pub fn of(memory: Memory, invariant: &[prove::Cube], laws: &[Law]) -> Option<Certificate> {
     let cubes = invariant.iter().map(export::export).collect::<Option<_>>()?;
-    Some(Certificate { memory, cubes })
+    Some(Certificate { memory, cubes, laws: laws.to_vec() })
 }
 
 /// The obligations of a certificate for the system under `memory`.
@@ -156,7 +161,7 @@ pub fn refute(obligations: &[Obligation], solvers: &[Solver]) -> Result<Confirme
     Ok(Confirmed { obligations: obligations.len(), solvers: solvers.collect() })
 }
 
-/// Drops cubes as long as the rest is confirmed: of what is left none can be dropped alone.
+/// Drops laws and cubes as long as the rest is confirmed: of the cubes left none can be dropped alone.
 pub fn minimise(
     system: &System,
     memory: Memory,
@@ -164,6 +169,15 @@ pub fn minimise(
     solvers: &[Solver],
 ) -> Result<Certificate, Refusal> {
     let mut least = certificate;
+    for at in (0..least.laws.len()).rev() {
+        let mut less = least.clone();
+        less.laws.remove(at);
+        match check(system, memory, &less, solvers) {
+            Ok(_) => least = less,
+            Err(Refusal::Obligation(_)) => {}
+            Err(other) => return Err(other),
+        }
+    }
     // What a cube was needed for may go after it: until nothing goes.
     loop {
         let before = least.cubes.len();

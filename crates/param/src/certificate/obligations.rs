@@ -3,17 +3,20 @@
 //! - *Initiation*: an initial state is in a cube.
 //! - *Safety*: an unsafe state is in no cube.
 //! - *Consecution*: a step of a transition leads from a state in no cube to one in a cube.
+//! - Both for each law, without the cubes.
 //!
 //! Every obligation is over finitely many processes and moments, so it is ground. The module's front page says why
 //! commits need no obligation of their own, and how a step is related to a run of commits.
 
 use super::choices::{environments, injections, placements};
 use super::cube::{Cell, Certificate, Cube, Literal, Place};
+use super::laws;
 use super::machine::{Machine, Write, writes};
 use super::relevance::Known;
 use super::scene::{Env, Scene, suffix, witnesses};
 use super::term::Term;
 use crate::Memory;
+use crate::law::Law;
 use crate::system::{StateSet, System, Transition};
 
 /// One problem: it must be unsatisfiable.
@@ -32,7 +35,14 @@ pub struct Obligation {
 /// All obligations of the certificate, which `fits` the system.
 pub fn obligations(system: &System, certificate: &Certificate) -> Vec<Obligation> {
     let machine = Machine::new(system, certificate.memory);
-    let mut writer = Writer { machine: &machine, cubes: &certificate.cubes, found: Vec::new() };
+    let mut writer =
+        Writer { machine: &machine, cubes: &certificate.cubes, laws: &certificate.laws, found: Vec::new() };
+    for law in &certificate.laws {
+        writer.law_initiation(law);
+        for transition in &system.transitions {
+            writer.law_consecution(law, transition);
+        }
+    }
     for index in 0..certificate.cubes.len() {
         writer.initiation(index);
     }
@@ -50,6 +60,7 @@ pub fn obligations(system: &System, certificate: &Certificate) -> Vec<Obligation
 /// Whether the cubes speak of states: of memory only through reads, since a commit changes memory itself.
 pub fn fits(system: &System, certificate: &Certificate) -> Result<(), String> {
     let machine = Machine::new(system, certificate.memory);
+    laws::fit(&machine, &certificate.laws)?;
     let held = |cell: &Cell| machine.buffered[cell.symbol];
     let name = |cell: &Cell| system.symbols[cell.symbol].name.as_str();
     for cube in &certificate.cubes {
@@ -79,6 +90,7 @@ pub fn fits(system: &System, certificate: &Certificate) -> Result<(), String> {
 struct Writer<'a> {
     machine: &'a Machine<'a>,
     cubes: &'a [Cube],
+    laws: &'a [Law],
     found: Vec<Obligation>,
 }
 
@@ -86,6 +98,8 @@ struct Writer<'a> {
 struct Problem<'a> {
     scene: Scene<'a>,
     facts: Vec<Term>,
+    /// The laws that are used, each with how many processes are named before its stranger, and the stranger.
+    laws: Vec<(&'a Law, u8, Option<u8>)>,
     /// Where the reads of a cube may find their place.
     spots: Vec<Spot>,
 }
@@ -134,10 +148,87 @@ impl<'a> Writer<'a> {
         if self.system().named { self.most() } else { named.max(1) }
     }
 
-    fn problem(&self, certain: usize, open: usize) -> Problem<'a> {
-        let open = open.min(self.most().saturating_sub(certain));
-        let scene = Scene::new(self.system(), &self.machine.buffered, certain, open);
-        Problem { scene, facts: Vec::new(), spots: Vec::new() }
+    /// With a stranger for each of these laws.
+    fn problem(&self, certain: usize, open: usize, laws: Vec<&'a Law>) -> Problem<'a> {
+        let room = self.most().saturating_sub(certain);
+        let open = open.min(room);
+        let all = (open + laws.len()).min(room);
+        let scene = Scene::new(self.system(), &self.machine.buffered, certain, all);
+        let laws = (laws.into_iter().zip(certain + open..))
+            .map(|(law, at)| (law, at.min(certain + all) as u8, (at < certain + all).then_some(at as u8)))
+            .collect();
+        Problem { scene, facts: Vec::new(), laws, spots: Vec::new() }
+    }
+
+    /// No initial state fails the law: every process is as one alone may be.
+    fn law_initiation(&mut self, law: &'a Law) {
+        let mut problem = self.problem(1, 0, Vec::new());
+        self.start(&mut problem, 1);
+        let fact = laws::fails_at_start(&mut problem.scene, law);
+        problem.facts.push(fact);
+        self.axioms(&mut problem);
+        self.emit(format!("initiation of the law {}", law.words(self.system())), None, problem, Vec::new());
+    }
+
+    /// No step leads from states with the law to one without.
+    fn law_consecution(&mut self, law: &'a Law, transition: &Transition) {
+        if !transition.updates.iter().any(|update| law.symbols().contains(&update.symbol)) {
+            return; // nothing that it speaks of changes
+        }
+        let params = transition.params.len();
+        self.law_step(law, transition, params, &mut |scene, writes| {
+            laws::fails_after(scene, law, writes, params as u8)
+        });
+        if let Law::Count(count) = law {
+            // One process more: whichever is no parameter.
+            self.law_step(law, transition, params + 1, &mut |scene, writes| {
+                laws::fails_for_others(scene, count, writes, params as u8)
+            });
+        }
+    }
+
+    /// A step of the first processes, of `named` that there are certainly, that `fails` the law.
+    fn law_step(
+        &mut self,
+        law: &'a Law,
+        transition: &Transition,
+        named: usize,
+        fails: &mut dyn FnMut(&mut Scene<'a>, &[Write]) -> Term,
+    ) {
+        if named > self.most() {
+            return; // there are not so many
+        }
+        let mut problem = self.problem(self.certain(named), witnesses(&transition.guard, true), vec![law]);
+        let env: Env = std::array::from_fn(|slot| slot as u8);
+        let guard = problem.scene.formula(&transition.guard, &env);
+        problem.facts.push(guard);
+        let mut written: Vec<Write> = Vec::new();
+        for update in &transition.updates {
+            written.extend(writes(&mut problem.scene, update, &env));
+        }
+        let fact = fails(&mut problem.scene, &written);
+        problem.facts.push(fact);
+        self.assume(&mut problem);
+        self.axioms(&mut problem);
+        let what = format!("consecution of the law {} under {}", law.words(self.system()), transition.name);
+        self.emit(what, None, problem, Vec::new());
+    }
+
+    /// The laws hold in the state before.
+    fn assume(&self, problem: &mut Problem<'a>) {
+        for (law, named, stranger) in problem.laws.clone() {
+            let facts = laws::holds(&mut problem.scene, law, named, stranger);
+            problem.facts.extend(facts);
+        }
+    }
+
+    /// The state is initial, as far as the first processes are concerned.
+    fn start(&self, problem: &mut Problem<'a>, processes: usize) {
+        let init = &self.system().init;
+        for env in environments(init.params.len(), processes as u8) {
+            let fact = problem.scene.formula(&init.body, &env);
+            problem.facts.push(fact);
+        }
     }
 
     /// No initial state is in the cube: its buffers are empty, so every read finds memory.
@@ -146,12 +237,9 @@ impl<'a> Writer<'a> {
         if cube.moments.iter().any(|moment| !moment.late.is_empty()) {
             return; // such a read finds a pending write, and there is none
         }
-        let mut problem = self.problem(self.certain(usize::from(cube.processes)), 0);
-        let init = &self.system().init;
-        for env in environments(init.params.len(), problem.scene.processes()) {
-            let fact = problem.scene.formula(&init.body, &env);
-            problem.facts.push(fact);
-        }
+        let certain = self.certain(usize::from(cube.processes));
+        let mut problem = self.problem(certain, 0, Vec::new());
+        self.start(&mut problem, certain);
         for literal in &cube.literals {
             let fact = problem.scene.literal(literal, &mut |scene, place| match place {
                 Place::Process(process) => scene.process(process),
@@ -174,9 +262,11 @@ impl<'a> Writer<'a> {
             if params.len() > self.most() {
                 continue;
             }
-            let mut problem = self.problem(self.certain(params.len()), witnesses(&set.body, true));
+            let laws = self.laws.iter().filter(|law| laws::is_about(law, &[&set.body], &[])).collect();
+            let mut problem = self.problem(self.certain(params.len()), witnesses(&set.body, true), laws);
             let fact = problem.scene.formula(&set.body, &environment(&params));
             problem.facts.push(fact);
+            self.assume(&mut problem);
             self.exclude(problem, None, &format!("safety of unsafe formula {}", index + 1), None);
         }
     }
@@ -195,7 +285,10 @@ impl<'a> Writer<'a> {
         }
         let known = if self.system().named { self.most() } else { usize::from(cube.processes) };
         for (params, used) in placements(transition.params.len(), known, self.most()) {
-            let problem = self.problem(self.certain(used), witnesses(&transition.guard, true));
+            // A law that says nothing of what the step or the cube speaks of is left out: that makes it harder.
+            let about = |law: &&Law| laws::is_about(law, &[&transition.guard], &symbols);
+            let laws = self.laws.iter().filter(about).collect();
+            let problem = self.problem(self.certain(used), witnesses(&transition.guard, true), laws);
             self.step(index, transition, &environment(&params), problem);
         }
     }
@@ -246,6 +339,7 @@ impl<'a> Writer<'a> {
             }
         }
         self.after(&mut problem, cube, &step, &plain);
+        self.assume(&mut problem);
         known.cells.extend(problem.scene.cells().iter().copied());
         if let Some(acting) = step.acting
             && !step.writes.is_empty()

@@ -5,7 +5,9 @@
 //! are instantiated over the processes of a cube), existential ones become further parameters. Under a weak
 //! model a read of weak memory is a variable of the read node that the step creates.
 
+use super::laws::Laws;
 use super::literal::*;
+use super::visited::Visited;
 use super::weak::Order;
 use crate::Memory;
 use crate::syntax::span::error_at;
@@ -24,6 +26,8 @@ pub struct Compiled<'a> {
     pub domains: Vec<u64>,
     /// Per symbol: writes of different processes may reach memory in another order than they are issued.
     pub racy: Vec<bool>,
+    /// Per symbol: a read of it waits for its write.
+    pub waits: Vec<bool>,
     /// How steps are taken back under a weak model.
     pub order: Order,
     pub init: Clauses,
@@ -31,6 +35,9 @@ pub struct Compiled<'a> {
     pub lemmas: Vec<Clauses>,
     pub axioms: Vec<Clauses>,
     pub rules: Vec<Rule>,
+    /// The cubes of the axioms, and the laws: none until a search needs them.
+    pub assumed: Visited,
+    pub laws: Laws,
 }
 
 /// A state set: its parameters and its disjuncts.
@@ -88,8 +95,10 @@ pub fn compile(system: &System, memory: Memory, order: Order) -> Result<Compiled
         .collect();
     let racy = racy(system);
     let order = order.valid(memory, &racy);
-    let waits = (0..system.symbols.len()).map(|symbol| memory != Memory::Sc && waits(system, symbol, order));
-    let compiler = Compiler { system, weak: memory != Memory::Sc, waits: waits.collect() };
+    let waits: Vec<bool> = (0..system.symbols.len())
+        .map(|symbol| memory != Memory::Sc && waits(system, symbol, order))
+        .collect();
+    let compiler = Compiler { system, weak: memory != Memory::Sc, waits: waits.clone() };
     let sets = |sets: &mut dyn Iterator<Item = &StateSet>| -> Result<Vec<Clauses>, Diagnostic> {
         sets.map(|set| compiler.states(set)).collect()
     };
@@ -101,12 +110,15 @@ pub fn compile(system: &System, memory: Memory, order: Order) -> Result<Compiled
         memory,
         domains,
         racy,
+        waits,
         order,
         init: compiler.init(&system.init)?,
         unsafes: sets(&mut system.unsafes.iter())?,
         lemmas: sets(&mut system.lemmas())?,
         axioms: sets(&mut system.axioms())?,
         rules,
+        assumed: Visited::default(),
+        laws: Laws::default(),
     })
 }
 

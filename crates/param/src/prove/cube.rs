@@ -246,7 +246,8 @@ fn satisfiable(
         return true;
     }
     let Some((env, rest)) = instances.split_first() else {
-        return Facts::new(&literals, &compiled.domains).is_some();
+        return Facts::new(&literals, &compiled.domains).is_some()
+            && !excluded(compiled, &literals, procs, work);
     };
     init.disjuncts.iter().any(|disjunct| {
         let mut sets = vec![literals.clone()];
@@ -276,6 +277,13 @@ fn satisfiable(
             })
         })
     })
+}
+
+/// Whether the assumptions exclude every state with these literals.
+fn excluded(compiled: &Compiled<'_>, literals: &[Literal], procs: u8, work: &Work<'_>) -> bool {
+    !compiled.axioms.is_empty()
+        && Cube::normalise(compiled, literals.to_vec(), Weak::default(), procs)
+            .is_none_or(|(cube, _)| compiled.assumed.covers(compiled, &cube, work))
 }
 
 fn at_memory(literal: &Literal) -> Literal {

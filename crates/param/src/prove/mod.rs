@@ -4,12 +4,13 @@
 //! Zaïdi 2016 for weak memory. Unsafe states are [`cube`]s; [`compile`] turns guards and updates into
 //! literals, [`pre`] computes pre-images, [`subsume`] and [`visited`] recognise what is known, [`weak`] holds
 //! the order of memory events, [`oracle`] proposes invariants
-//! that no state of a [`pool`] contradicts, [`search`] runs it all.
+//! that no state of a [`pool`] contradicts, [`laws`] say what no cube can, [`search`] runs it all.
 
 pub(crate) mod compile;
 pub(crate) mod cube;
 mod difference;
 mod facts;
+mod laws;
 mod linear;
 pub mod literal;
 mod oracle;
@@ -27,6 +28,6 @@ pub(crate) mod work;
 pub use cube::Cube;
 pub use oracle::Candidates;
 pub(crate) use search::search_among;
-pub use search::{AbstractTrace, MAX_WORK, Options, Outcome, SMALL, Search, Statistics, search};
+pub use search::{AbstractTrace, MAX_WORK, Options, Outcome, SMALL, Search, Statistics, laws, search};
 pub(crate) use turns::Turns;
 pub use weak::Order;

@@ -35,6 +35,10 @@ pub enum Candidates {
     /// (*late*) says more than the state of a process does, so then only the states of processes with other reads
     /// stay. All sizes compete, and the cube itself.
     Careful,
+    /// Parts of any size: literals go one by one, in several orders, as long as no state satisfies the rest. Then sets of
+    /// values grow and equations become comparisons, also as long as no state says otherwise. As in the generalisation
+    /// of IC3 (Bradley, VMCAI 2011), with states in the place of induction.
+    Cores,
 }
 
 pub struct Oracle<'a> {
@@ -74,6 +78,10 @@ const MAX_SAMPLE: usize = 10_000;
 /// Candidates that are compared: bold ones of one size, careful ones of all.
 const MAX_BOLD: usize = 6;
 const MAX_CAREFUL: usize = 24;
+/// Orders in which literals are dropped.
+const ORDERS: usize = 5;
+/// Pairs of numbers by which a cube is split.
+const MAX_SPLITS: usize = 10;
 
 impl Refuted {
     /// Adds the cubes that led to a candidate, which is the last.
@@ -148,6 +156,9 @@ impl<'a> Oracle<'a> {
     pub fn candidates(&mut self, cube: &Cube, refuted: &Refuted) -> Vec<Cube> {
         let mut found: Vec<Cube> = Vec::new();
         let atoms = self.atoms(cube);
+        if self.candidates == Candidates::Cores {
+            return self.cores(cube, atoms, refuted);
+        }
         let bold = self.candidates == Candidates::Bold;
         let many = usize::from(atoms.len() > SEVERAL_ATOMS) + usize::from(atoms.len() > MANY_ATOMS);
         let most = if bold { MAX_BOLD } else { MAX_CAREFUL };
@@ -187,6 +198,144 @@ impl<'a> Oracle<'a> {
         found
     }
 
+    /// For each two numbers of the cube whose order it leaves open: the cube in each of the three cases.
+    pub fn comparisons(&self, cube: &Cube) -> Vec<Vec<Cube>> {
+        let numbers = numbers(cube);
+        let Some(facts) = Facts::new(&cube.literals, &self.compiled.domains) else { return Vec::new() };
+        let mut found = Vec::new();
+        for (i, &(x, real)) in numbers.iter().enumerate() {
+            for &(y, other) in &numbers[i + 1..] {
+                if x.as_process().is_some() || y.as_process().is_some() || real != other {
+                    continue;
+                }
+                let cases =
+                    [strictly(x, y, real), strictly(y, x, real), difference(x, y, 0, LinOp::Eq, real)];
+                if cases.iter().any(|case| facts.implies(&Literal::Lin(case.clone()))) {
+                    continue;
+                }
+                let cubes: Vec<Cube> = (cases.into_iter())
+                    .filter_map(|case| {
+                        let literals = cube.literals.iter().cloned().chain([Literal::Lin(case)]).collect();
+                        let part = Cube::normalise(self.compiled, literals, cube.weak.clone(), cube.procs);
+                        part.map(|(part, _)| part)
+                    })
+                    .collect();
+                found.push(cubes);
+                if found.len() == MAX_SPLITS {
+                    return found;
+                }
+            }
+        }
+        found
+    }
+
+    /// Smallest parts of the cube, each with its wider version first.
+    fn cores(&mut self, cube: &Cube, atoms: Vec<Literal>, refuted: &Refuted) -> Vec<Cube> {
+        let mut found: Vec<Cube> = Vec::new();
+        let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+        for order in 0..ORDERS {
+            let mut literals = atoms.clone();
+            match order {
+                0 => {}
+                1 => literals.reverse(),
+                _ => shuffle(&mut literals, &mut random),
+            }
+            let Some(core) = self.core(cube, literals, refuted) else { continue };
+            let wide = self.wider(core.clone(), refuted);
+            for candidate in [wide, core] {
+                if candidate != *cube && !found.contains(&candidate) {
+                    found.push(candidate);
+                }
+            }
+        }
+        found
+    }
+
+    /// What is left when no literal can go; the first ones go first, those of one process together.
+    fn core(&mut self, cube: &Cube, mut literals: Vec<Literal>, refuted: &Refuted) -> Option<Cube> {
+        let part = |oracle: &Self, literals: &[Literal]| {
+            if literals.iter().all(|literal| oracle.only_constants(literal)) {
+                return None; // says nothing of the run
+            }
+            let normal = Cube::normalise(oracle.compiled, literals.to_vec(), cube.weak.clone(), cube.procs);
+            normal.map(|(part, _)| part).filter(|part| !part.literals.is_empty())
+        };
+        let mut best = part(self, &literals)?;
+        for process in 0..cube.procs {
+            let of = |literal: &Literal| literal.mentions(|var| var.indices().any(|p| p == process));
+            let less: Vec<Literal> = literals.iter().filter(|literal| !of(literal)).cloned().collect();
+            if less.len() < literals.len()
+                && let Some(smaller) = part(self, &less)
+                && self.acceptable(&smaller, refuted)
+            {
+                (literals, best) = (less, smaller);
+            }
+        }
+        let mut at = 0;
+        while at < literals.len() {
+            if !self.work.spend(literals.len() as u64) {
+                return None;
+            }
+            let mut less = literals.clone();
+            less.remove(at);
+            match part(self, &less).filter(|smaller| self.acceptable(smaller, refuted)) {
+                Some(smaller) => (literals, best) = (less, smaller),
+                None => at += 1,
+            }
+        }
+        if best.procs > self.most || !self.acceptable(&best, refuted) {
+            return None;
+        }
+        self.relax(&mut best, refuted);
+        Some(best)
+    }
+
+    /// The cube with larger sets of values and comparisons for equations, as far as no state is in it.
+    fn wider(&mut self, cube: Cube, refuted: &Refuted) -> Cube {
+        let mut wide = cube;
+        // Literals change their place and number on the way: each is looked for anew.
+        for literal in wide.literals.clone() {
+            let wider: Vec<Literal> = match &literal {
+                Literal::In(var, set) => {
+                    let all = self.compiled.full()(var.symbol());
+                    (0..64)
+                        .map(|v| 1 << v)
+                        .filter(|v| all & !set & v != 0)
+                        .map(|v| Literal::In(*var, v))
+                        .collect()
+                }
+                Literal::Lin(lin) if lin.op == LinOp::Eq => {
+                    let minus = lin.terms.iter().map(|(var, k)| (*var, -k)).collect();
+                    vec![
+                        Literal::Lin(Lin { op: LinOp::Le, ..lin.clone() }),
+                        Literal::Lin(Lin::new(LinOp::Le, minus, -lin.constant, lin.real)),
+                    ]
+                }
+                _ => Vec::new(),
+            };
+            let mut now = literal;
+            for more in wider {
+                let next = match (&now, more) {
+                    (Literal::In(var, set), Literal::In(_, value)) => Literal::In(*var, set | value),
+                    (_, other) => other,
+                };
+                let mut larger = wide.clone();
+                let Some(place) = larger.literals.iter_mut().find(|literal| **literal == now) else { break };
+                *place = next.clone();
+                let Some(larger) = self.renormal(larger) else { continue };
+                // A set of all values is no literal, and a process may be gone: nothing is renamed on the way.
+                if larger.procs == wide.procs
+                    && larger.literals.contains(&next)
+                    && larger.weak.nodes.len() == wide.weak.nodes.len()
+                    && self.acceptable(&larger, refuted)
+                {
+                    (wide, now) = (larger, next);
+                }
+            }
+        }
+        wide
+    }
+
     fn acceptable(&mut self, candidate: &Cube, refuted: &Refuted) -> bool {
         !self.satisfied(candidate)
             && !candidate.meets_init(self.compiled, self.work)
@@ -199,7 +348,7 @@ impl<'a> Oracle<'a> {
         if candidate.weak.is_empty() {
             return;
         }
-        let bold = self.candidates == Candidates::Bold;
+        let bold = self.candidates != Candidates::Careful;
         // Nothing of the order; then only what late reads follow.
         for late in [false, true].into_iter().skip(usize::from(!bold)) {
             let mut bare = candidate.clone();
@@ -236,14 +385,7 @@ impl<'a> Oracle<'a> {
     /// The literals of the cube and what they imply of the difference of two numbers.
     fn atoms(&self, cube: &Cube) -> Vec<Literal> {
         let mut atoms = cube.literals.clone();
-        let mut numbers: Vec<(Var, bool)> = Vec::new();
-        for literal in &cube.literals {
-            if let Literal::Lin(lin) = literal {
-                numbers.extend(lin.terms.iter().map(|(var, _)| (*var, lin.real)));
-            }
-        }
-        numbers.sort_unstable();
-        numbers.dedup();
+        let numbers = numbers(cube);
         let Some(facts) = Facts::new(&cube.literals, &self.compiled.domains) else { return atoms };
         for (i, &(x, real)) in numbers.iter().enumerate() {
             for &(y, other) in &numbers[i + 1..] {
@@ -251,18 +393,13 @@ impl<'a> Oracle<'a> {
                 if (x.as_process().is_some() && y.as_process().is_some()) || real != other {
                     continue;
                 }
-                let difference = |k: i64, constant: i64, op: LinOp| {
-                    Lin::new(op, SmallVec::from_slice(&[(x, k), (y, -k)]), constant, real)
-                };
-                let strict =
-                    |k: i64| if real { difference(k, 0, LinOp::Lt) } else { difference(k, 1, LinOp::Le) };
                 // The strongest that is implied, without an offset: what loops add and take away is gone.
                 let known = [
-                    difference(1, 0, LinOp::Eq),
-                    strict(1),
-                    strict(-1),
-                    difference(1, 0, LinOp::Le),
-                    difference(-1, 0, LinOp::Le),
+                    difference(x, y, 0, LinOp::Eq, real),
+                    strictly(x, y, real),
+                    strictly(y, x, real),
+                    difference(x, y, 0, LinOp::Le, real),
+                    difference(y, x, 0, LinOp::Le, real),
                 ]
                 .into_iter()
                 .filter_map(|lin| match Literal::Lin(lin).simplify(self.compiled.full()) {
@@ -363,6 +500,39 @@ fn less_order(cube: &Cube, bold: bool, mut at: usize) -> Option<Cube> {
         }
     }
     None
+}
+
+/// The numbers that a cube speaks of, and whether they are reals.
+fn numbers(cube: &Cube) -> Vec<(Var, bool)> {
+    let mut numbers: Vec<(Var, bool)> = Vec::new();
+    for literal in &cube.literals {
+        if let Literal::Lin(lin) = literal {
+            numbers.extend(lin.terms.iter().map(|(var, _)| (*var, lin.real)));
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// x − y + constant, compared with 0.
+fn difference(x: Var, y: Var, constant: i64, op: LinOp, real: bool) -> Lin {
+    Lin::new(op, SmallVec::from_slice(&[(x, 1), (y, -1)]), constant, real)
+}
+
+/// x < y.
+fn strictly(x: Var, y: Var, real: bool) -> Lin {
+    if real { difference(x, y, 0, LinOp::Lt, real) } else { difference(x, y, 1, LinOp::Le, real) }
+}
+
+fn shuffle(literals: &mut [Literal], random: &mut u64) {
+    for at in (1..literals.len()).rev() {
+        // xorshift64
+        *random ^= *random << 13;
+        *random ^= *random >> 7;
+        *random ^= *random << 17;
+        literals.swap(at, (*random >> 32) as usize % (at + 1));
+    }
 }
 
 /// All subsets of `0..count` with `size` elements.

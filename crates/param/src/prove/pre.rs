@@ -68,10 +68,11 @@ pub fn predecessors_up_to(
     let vars = cube.vars();
     let mut image = Image { compiled, edges, cube, vars, twins, work, found: Vec::new(), overflow: None };
     let max = compiled.system.number_procs.unwrap_or(MAX_PROCS).min(MAX_PROCS);
+    let open = Conjunction::default();
     for rule in &compiled.rules {
-        environments(rule.params, &Conjunction::default(), cube.procs, named, max, &mut |env, procs| {
+        environments(rule.params, &open, cube.procs, named, max, &mut |env, procs| {
             if image.leads(&env[..rule.params]) && image.spend(1) {
-                image.instance(&Instance { rule, env: *env, procs }, max);
+                image.instance(&Instance { rule, guard: &open, env: *env, procs }, max);
             }
         });
         // A fresh process that would not fit is a limit, not an absence.
@@ -104,6 +105,7 @@ struct Image<'a> {
 #[derive(Clone)]
 struct Instance<'a> {
     rule: &'a Rule,
+    guard: &'a Conjunction,
     env: [u8; 16],
     procs: u8,
 }
@@ -171,7 +173,7 @@ impl Image<'_> {
                 choices.push((*env, procs))
             });
             for (env, procs) in choices {
-                let chosen = Instance { rule, env, procs };
+                let chosen = Instance { rule, guard, env, procs };
                 let Some(literals) = instantiate(self.compiled, &guard.literals, &env) else { continue };
                 for scenario in &scenarios {
                     let mut base = literals.clone();
@@ -190,7 +192,7 @@ impl Image<'_> {
     /// The cells of the cube that the updates may change, and a scenario with the writes that no read of the
     /// cube waits for.
     fn points(&self, instance: &Instance<'_>) -> (Scenario, Vec<Point>) {
-        let Instance { rule, env, procs } = instance;
+        let Instance { rule, env, procs, .. } = instance;
         let mut first = Scenario::default();
         let mut points: Vec<Point> = Vec::new();
         for (number, effect) in rule.updates.iter().enumerate() {
@@ -198,7 +200,7 @@ impl Image<'_> {
                 for location in cells(effect, env, *procs) {
                     let wanted =
                         self.vars.iter().any(|var| var.node().is_some() && var.location() == location);
-                    let alternatives = self.alternatives(effect, location, env);
+                    let alternatives = alternatives(self.compiled, effect, location, env);
                     if wanted {
                         points.push((number, location, alternatives));
                     } else if alternatives.iter().all(|(_, value)| value.is_some()) {
@@ -209,7 +211,7 @@ impl Image<'_> {
                 let own = |var: &&Var| var.symbol() == effect.symbol && var.node().is_none();
                 for &var in self.vars.iter().filter(own) {
                     if matches(effect, var, env) {
-                        points.push((number, var, self.alternatives(effect, var, env)));
+                        points.push((number, var, alternatives(self.compiled, effect, var, env)));
                     }
                 }
             }
@@ -281,35 +283,6 @@ impl Image<'_> {
             }
         }
         swaps
-    }
-
-    /// The alternatives for one cell, conditions instantiated and the impossible ones left out.
-    fn alternatives(
-        &self,
-        effect: &Effect,
-        cell: Var,
-        env: &[u8; 16],
-    ) -> Vec<(Vec<Literal>, Option<Operand>)> {
-        let mut env = *env;
-        for (index, process) in effect.pattern.iter().zip(cell.indices()) {
-            if let Index::Bound(slot) = index {
-                env[*slot as usize] = process;
-            }
-        }
-        let rename = |var: Var| var.map(|slot| resolve(slot, &env), |node| node);
-        (effect.alternatives.iter())
-            .filter_map(|(conditions, value)| {
-                let conditions = instantiate(self.compiled, conditions, &env)?;
-                let value = value.as_ref().map(|value| match value {
-                    Operand::Var(var) => Operand::Var(rename(*var)),
-                    Operand::Linear(terms, constant) => {
-                        Operand::Linear(terms.iter().map(|(var, k)| (rename(*var), *k)).collect(), *constant)
-                    }
-                    Operand::Enum(_) | Operand::Any => value.clone(),
-                });
-                Some((conditions, value))
-            })
-            .collect()
     }
 
     /// The guard with its universal part spelled out, one conjunction per choice of disjuncts.
@@ -432,7 +405,7 @@ impl Image<'_> {
     /// The predecessor under one choice of everything.
     fn finish(&mut self, choices: &Choices<'_>) {
         let Choices { instance, scenario, guard, written, hits, made, .. } = choices;
-        let Instance { rule, env, procs } = instance;
+        let Instance { rule, guard: conjunction, env, procs } = instance;
         let mut substitution = scenario.substitution.clone();
         for ((node, location, choice), (.., value)) in made.iter().zip(hits) {
             if *choice == Choice::Reads {
@@ -446,6 +419,7 @@ impl Image<'_> {
             return;
         };
         literals.extend(guard.iter().cloned());
+        literals.extend(self.compiled.laws.before(self.compiled, &literals, conjunction, env, *procs));
         let mut weak = self.cube.weak.clone();
         if self.compiled.memory != Memory::Sc
             && let Some(slot) = rule.acting
@@ -529,6 +503,35 @@ fn is_least(picks: &[u8], image: &[usize]) -> bool {
     true
 }
 
+/// The alternatives for one cell, conditions instantiated and the impossible ones left out.
+pub fn alternatives(
+    compiled: &Compiled<'_>,
+    effect: &Effect,
+    cell: Var,
+    env: &[u8; 16],
+) -> Vec<(Vec<Literal>, Option<Operand>)> {
+    let mut env = *env;
+    for (index, process) in effect.pattern.iter().zip(cell.indices()) {
+        if let Index::Bound(slot) = index {
+            env[*slot as usize] = process;
+        }
+    }
+    let rename = |var: Var| var.map(|slot| resolve(slot, &env), |node| node);
+    (effect.alternatives.iter())
+        .filter_map(|(conditions, value)| {
+            let conditions = instantiate(compiled, conditions, &env)?;
+            let value = value.as_ref().map(|value| match value {
+                Operand::Var(var) => Operand::Var(rename(*var)),
+                Operand::Linear(terms, constant) => {
+                    Operand::Linear(terms.iter().map(|(var, k)| (rename(*var), *k)).collect(), *constant)
+                }
+                Operand::Enum(_) | Operand::Any => value.clone(),
+            });
+            Some((conditions, value))
+        })
+        .collect()
+}
+
 /// The cells that an effect may write, over `procs` processes.
 fn cells(effect: &Effect, env: &[u8; 16], procs: u8) -> Vec<Var> {
     let mut cells: Vec<Vec<u8>> = vec![Vec::new()];
@@ -547,7 +550,7 @@ fn cells(effect: &Effect, env: &[u8; 16], procs: u8) -> Vec<Var> {
 }
 
 /// Whether the effect's pattern covers the cell.
-fn matches(effect: &Effect, cell: Var, env: &[u8; 16]) -> bool {
+pub fn matches(effect: &Effect, cell: Var, env: &[u8; 16]) -> bool {
     effect.pattern.iter().zip(cell.indices()).all(|(index, process)| match index {
         Index::Fixed(crate::system::Proc::Slot(slot)) => env[*slot as usize] == process,
         Index::Fixed(crate::system::Proc::Const(n)) => *n == process,

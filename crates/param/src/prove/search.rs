@@ -7,6 +7,7 @@
 
 use super::compile::{Compiled, compile};
 use super::cube::{Cube, GONE, cubes};
+use super::laws::Laws;
 use super::oracle::{Candidates, Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
 use super::subsume::{Prepared, Target};
@@ -16,6 +17,7 @@ use super::weak::{Edges, Order, edges};
 use super::work::Work;
 use crate::Memory;
 use crate::explore::Trace;
+use crate::law::Law;
 use crate::syntax::Diagnostic;
 use crate::system::System;
 use porf_verdict::Limit;
@@ -77,6 +79,8 @@ impl Default for Options<'_> {
 pub struct Search {
     /// Safe, unsafe, or why neither is known.
     pub outcome: Outcome,
+    /// The laws that the outcome rests on.
+    pub laws: Vec<Law>,
     /// The order that was used.
     pub order: Order,
     /// What it took.
@@ -85,7 +89,7 @@ pub struct Search {
 
 /// How a search can end.
 pub enum Outcome {
-    /// The negations of these cubes are an inductive invariant that excludes every unsafe state.
+    /// The negations of these cubes, with the laws, are an inductive invariant that excludes every unsafe state.
     Safe(Vec<Cube>),
     /// Transition instances from an initial to an unsafe state, possibly spurious.
     Unsafe(AbstractTrace),
@@ -136,12 +140,20 @@ pub fn search_among(
     turns: Option<(&Turns, usize)>,
     judge: &mut dyn FnMut(&Outcome) -> bool,
 ) -> Result<Search, Diagnostic> {
-    let compiled = compile(system, options.memory, options.order)?;
+    let mut compiled = compile(system, options.memory, options.order)?;
+    compiled.laws = Laws::of(&compiled);
     let work = Work::new(options.max_work, options.max_time, options.interrupt).among(turns);
+    let mut assumed = Visited::default();
+    for cube in compiled.axioms.iter().flat_map(|axiom| cubes(&compiled, axiom)) {
+        assumed.add(&compiled, usize::MAX, cube, &work);
+    }
+    compiled.assumed = assumed;
+    let compiled = compiled;
     // Another search may have answered before this one had a turn.
     let search = match work.stopped() {
         Some(limit) => Search {
             outcome: Outcome::Unknown(limit),
+            laws: Vec::new(),
             order: compiled.order,
             statistics: Statistics::default(),
         },
@@ -149,6 +161,12 @@ pub fn search_among(
     };
     work.end(judge(&search.outcome));
     Ok(search)
+}
+
+/// The laws of the system in the order of issue: each holds in every reachable state.
+pub fn laws(system: &System, memory: Memory) -> Result<Vec<Law>, Diagnostic> {
+    let compiled = compile(system, memory, Order::Issue)?;
+    Ok(Laws::of(&compiled).all().cloned().collect())
 }
 
 fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> Search {
@@ -160,7 +178,12 @@ fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> S
     statistics.oracle_is_whole = oracle.as_ref().is_some_and(Oracle::is_whole);
     if let Some(found) = oracle.as_mut().and_then(|oracle| oracle.trace.take()) {
         statistics.work = work.done();
-        return Search { outcome: Outcome::Reached(Box::new(found)), order: compiled.order, statistics };
+        return Search {
+            outcome: Outcome::Reached(Box::new(found)),
+            laws: Vec::new(),
+            order: compiled.order,
+            statistics,
+        };
     }
     let mut refuted = Refuted::default();
     let mut dropped: Vec<Cube> = Vec::new();
@@ -204,7 +227,7 @@ fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> S
             }
         };
         statistics.work = work.done();
-        return Search { outcome, order: compiled.order, statistics };
+        return Search { outcome, laws: compiled.laws.used(), order: compiled.order, statistics };
     }
 }
 
@@ -380,10 +403,18 @@ impl Attempt<'_> {
         if cube.meets_init(self.compiled, self.work) {
             return Expanded::Initial;
         }
-        if self.visited.covers(self.compiled, cube, self.work) {
+        if self.covered(cube) {
             return Expanded::Covered;
         }
         Expanded::Predecessors(predecessors(self.compiled, self.edges, cube, self.work))
+    }
+
+    /// Whether the visited cubes and the laws leave nothing of the cube.
+    fn covered(&self, cube: &Cube) -> bool {
+        let laws = &self.compiled.laws;
+        laws.refute(self.compiled, cube)
+            || self.visited.covers(self.compiled, cube, self.work)
+            || laws.covers(self.compiled, cube, &self.visited, self.work)
     }
 
     /// Without the predecessors that a visited cube covers: comparing is most of the work.
@@ -399,25 +430,59 @@ impl Attempt<'_> {
         }
     }
 
-    /// Replaces a node that adds something by a candidate, if there is one.
+    /// Replaces a node that adds something by a candidate, or by several that cover it together, if there are any.
     fn approximate(&mut self, oracle: &mut Oracle<'_>, refuted: &Refuted, id: &mut usize) {
         let cube = &self.nodes[*id].cube;
-        if cube.meets_init(self.compiled, self.work) || self.visited.covers(self.compiled, cube, self.work) {
+        if cube.meets_init(self.compiled, self.work) || self.covered(cube) {
             return;
         }
-        // A candidate takes the place of the node, so it must cover it.
-        let Some(target) = Target::new(self.compiled, cube) else { return };
+        let mut candidates: Vec<Cube> = match self.candidate(oracle, refuted, cube) {
+            Some((open, candidate)) => {
+                if self.options.candidates == Candidates::Careful
+                    && self.open(cube).is_some_and(|less| less < open)
+                {
+                    return;
+                }
+                vec![candidate]
+            }
+            None => self.split(oracle, refuted, cube),
+        };
+        let Some(first) = candidates.pop() else { return };
+        self.statistics.candidates += 1 + candidates.len();
+        for cube in candidates {
+            self.push(Node { cube, root: Root::Candidate, depth: 0, parent: None });
+        }
+        self.nodes.push(Node { cube: first, root: Root::Candidate, depth: 0, parent: None });
+        *id = self.nodes.len() - 1;
+    }
+
+    /// The candidate for a cube that leaves the fewest cubes to explain, and how many these are.
+    fn candidate(&self, oracle: &mut Oracle<'_>, refuted: &Refuted, cube: &Cube) -> Option<(usize, Cube)> {
+        // A candidate takes the place of the cube, so it must cover it.
+        let target = Target::new(self.compiled, cube)?;
         let covers = |candidate: &Cube| Prepared::new(candidate.clone()).covers(&target, self.work);
         let candidates = oracle.candidates(cube, refuted).into_iter().filter(covers);
-        // The one that leaves the fewest cubes to explain.
         let scored = candidates.filter_map(|candidate| Some((self.open(&candidate)?, candidate)));
-        let Some((open, candidate)) = scored.min_by_key(|(open, _)| *open) else { return };
-        if self.options.candidates == Candidates::Careful && self.open(cube).is_some_and(|less| less < open) {
-            return;
+        scored.min_by_key(|(open, _)| *open)
+    }
+
+    /// Candidates for a cube that has none, by how two of its numbers compare: one for each of the three cases.
+    fn split(&self, oracle: &mut Oracle<'_>, refuted: &Refuted, cube: &Cube) -> Vec<Cube> {
+        if self.options.candidates != Candidates::Cores {
+            return Vec::new();
         }
-        self.nodes.push(Node { cube: candidate, root: Root::Candidate, depth: 0, parent: None });
-        self.statistics.candidates += 1;
-        *id = self.nodes.len() - 1;
+        let mut best: Option<(usize, Vec<Cube>)> = None;
+        for cases in oracle.comparisons(cube) {
+            let found: Option<Vec<(usize, Cube)>> =
+                cases.iter().map(|case| self.candidate(oracle, refuted, case)).collect();
+            if let Some(found) = found {
+                let open = found.iter().map(|(open, _)| open).sum();
+                if best.as_ref().is_none_or(|(least, _)| open < *least) {
+                    best = Some((open, found.into_iter().map(|(_, candidate)| candidate).collect()));
+                }
+            }
+        }
+        best.map(|(_, candidates)| candidates).unwrap_or_default()
     }
 
     /// The predecessors of a candidate that neither it nor a visited cube covers; `None` if one is initial.
@@ -429,9 +494,11 @@ impl Attempt<'_> {
             if cube.meets_init(self.compiled, self.work) {
                 return None;
             }
-            let known = Target::new(self.compiled, &cube).is_none_or(|target| {
-                prepared.covers(&target, self.work) || self.visited.subsumes_target(&target, self.work)
-            });
+            let refuted = self.compiled.laws.refute(self.compiled, &cube);
+            let known = refuted
+                || Target::new(self.compiled, &cube).is_none_or(|target| {
+                    prepared.covers(&target, self.work) || self.visited.subsumes_target(&target, self.work)
+                });
             open += usize::from(!known);
         }
         Some(open)

@@ -13,11 +13,19 @@ pub enum Shape {
     Plain,
     /// Plain integers and processes.
     Numbers,
+    /// Counters that follow the places of processes, most of the time.
+    Counters,
+    /// Tickets, and who has the least.
+    Orders,
+    /// A flag that is set while somebody has a mark, most of the time.
+    Marks,
 }
 
 impl Shape {
     pub const ALL: [Shape; 6] =
         [Shape::Flags, Shape::Litmus, Shape::Shared, Shape::Plain, Shape::Litmus, Shape::Numbers];
+    /// What speaks of all processes at once.
+    pub const OF_ALL: [Shape; 3] = [Shape::Counters, Shape::Orders, Shape::Marks];
 }
 
 pub struct Generator {
@@ -51,6 +59,9 @@ impl Generator {
             Shape::Litmus => self.litmus(),
             Shape::Plain => self.plain(),
             Shape::Numbers => self.numbers(),
+            Shape::Counters => self.counters(),
+            Shape::Orders => self.orders(),
+            Shape::Marks => self.marks(),
         }
     }
 
@@ -267,6 +278,141 @@ impl Generator {
         text
     }
 
+    fn counters(&mut self) -> String {
+        let mut text = String::from(
+            "type loc = A | B | C | D\narray PC[proc] : loc\nweak var X : int\nweak var Y : int\nweak var F : bool\n\
+             init (p) { PC[p] = A && X = 0 && Y = 0 && F = False }\n",
+        );
+        let unsafes = match self.below(4) {
+            0 => "(p) { PC[p] = D && p@X = 0 }".to_owned(),
+            1 => "(p q) { PC[p] = D && PC[q] = C }".to_owned(),
+            2 => "(p) { PC[p] = C && p@X < p@Y }".to_owned(),
+            _ => "(p q) { PC[p] = D && PC[q] = D }".to_owned(),
+        };
+        text.push_str(&format!("unsafe {unsafes}\n"));
+        // What a process at each place adds to X and Y.
+        let weights: [[i64; 2]; 4] = std::array::from_fn(|place| {
+            [0, 1].map(|_| if place == 0 { 0 } else { self.below(3) as i64 - 1 })
+        });
+        let places = ["A", "B", "C", "D"];
+        for i in 0..3 + self.below(4) {
+            let from = if i < 3 { i } else { self.below(4) };
+            let to = if i < 3 { i + 1 } else { self.below(4) };
+            let mut guard = vec![format!("PC[p] = {}", places[from])];
+            for _ in 0..self.below(3) {
+                guard.push(match self.below(5) {
+                    0 => format!("X = {}", self.below(3)),
+                    1 => "X = Y".to_owned(),
+                    2 => format!("F = {}", self.bit()),
+                    3 => format!("Y < {}", 1 + self.below(3)),
+                    _ => "0 < X".to_owned(),
+                });
+            }
+            let mut updates = vec![format!("PC[p] := {}", places[to])];
+            for (counter, name) in ["X", "Y"].into_iter().enumerate() {
+                let right = weights[to][counter] - weights[from][counter];
+                let step = if self.one_in(10) { self.below(3) as i64 - 1 } else { right };
+                match step {
+                    0 => {}
+                    step if step < 0 => updates.push(format!("{name} := {name} - {}", -step)),
+                    step => updates.push(format!("{name} := {name} + {step}")),
+                }
+            }
+            if self.one_in(4) {
+                updates.push(format!("F := {}", self.bit()));
+            }
+            // Numbers stay small: the explorer follows only so many.
+            guard.push("X < 5 && Y < 5 && -5 < X && -5 < Y".to_owned());
+            text.push_str(&acting(i, &guard, &updates));
+        }
+        text
+    }
+
+    fn orders(&mut self) -> String {
+        let mut text = String::from(
+            "type loc = A | B | C\narray PC[proc] : loc\narray My[proc] : int\nweak var Next : int\nweak var Now : int\n\
+             init (p) { PC[p] = A && My[p] = 0 && Next = 0 && Now = 0 }\n",
+        );
+        let unsafes = match self.below(3) {
+            0 => "(p q) { PC[p] = B && PC[q] = C && My[p] = My[q] }",
+            1 => "(p q) { PC[p] = C && PC[q] = B && My[q] < My[p] }",
+            _ => "(p q) { PC[p] = C && PC[q] = C }",
+        };
+        text.push_str(&format!("unsafe {unsafes}\n"));
+        let take = self.pick(&[
+            "My[p] := Next; Next := Next + 1",
+            "My[p] := Now; Next := Next + 1",
+            "My[p] := Next",
+        ]);
+        let enter = self.pick(&["Now = My[p]", "Now = My[p]", "Now <= My[p]", "My[p] < Next", "Now < Next"]);
+        let leave = self.pick(&["Now := My[p] + 1", "Now := Now + 1", "Now := Next", "Now := My[p] + 1"]);
+        let mut lines = vec![
+            ("PC[p] = A && Next < 4".to_owned(), format!("PC[p] := B; {take}")),
+            (format!("PC[p] = B && {enter}"), "PC[p] := C".to_owned()),
+            ("PC[p] = C && Now < 5".to_owned(), format!("PC[p] := A; {leave}")),
+        ];
+        if self.one_in(3) {
+            let back = self.pick(&["PC[p] := A", "PC[p] := C; Now := My[p]", "PC[p] := B; My[p] := Now"]);
+            lines.push((
+                self.pick(&["PC[p] = B && fence()", "PC[p] = C", "PC[p] = B"]).to_owned(),
+                back.to_owned(),
+            ));
+        }
+        for (i, (guard, updates)) in lines.into_iter().enumerate() {
+            text.push_str(&acting(i, &[guard], &[updates]));
+        }
+        text
+    }
+
+    fn marks(&mut self) -> String {
+        let mut text = String::from(
+            "type loc = A | B | C\narray PC[proc] : loc\narray S[proc] : bool\nvar F : bool\nvar G : bool\n\
+             init (p) { PC[p] = A && S[p] = False && F = False && G = False }\n",
+        );
+        let unsafes = match self.below(3) {
+            0 => "(p q) { PC[p] = C && PC[q] = C }".to_owned(),
+            1 => format!("(p) {{ PC[p] = C && F = True && S[p] = {} }}", self.bit()),
+            _ => format!("(p q) {{ PC[p] = B && PC[q] = C && G = {} }}", self.bit()),
+        };
+        text.push_str(&format!("unsafe {unsafes}\n"));
+        let flags = ["F = True", "F = False", "G = True", "G = False"];
+        for i in 0..3 + self.below(4) {
+            let mut guard = vec![format!("PC[p] = {}", self.pick(&["A", "B", "C"]))];
+            if self.one_in(2) {
+                guard.push(self.pick(&flags).to_owned());
+            }
+            if self.one_in(2) {
+                guard.push(
+                    self.pick(&[
+                        "(forall_other k. S[k] = False)",
+                        "(forall k. S[k] = False)",
+                        "(exists_other k. S[k] = True)",
+                        "S[p] = True",
+                        "S[p] = False",
+                        "(forall_other k. PC[k] = A)",
+                    ])
+                    .to_owned(),
+                );
+            }
+            let mut updates = vec![format!("PC[p] := {}", self.pick(&["A", "B", "C"]))];
+            updates.push(
+                self.pick(&[
+                    "F := True; S[p] := True",
+                    "F := False; S[p] := False",
+                    "F := False",
+                    "G := True; S[j] := case | j = p : True | _ : S[j]",
+                    "G := False; S[j] := case | PC[j] = B : False | _ : S[j]",
+                    "F := True",
+                    "S[p] := True",
+                    "G := F",
+                ])
+                .to_owned(),
+            );
+            text.push_str(&transition(i, false, &guard, &updates));
+        }
+        text
+    }
+
     fn numbers(&mut self) -> String {
         let mut text = String::from(
             "type loc = A | B | C\narray PC[proc] : loc\narray N[proc] : int\nvar X : int\nvar Y : int\nvar T : proc\narray U[proc] : proc\n",
@@ -323,6 +469,12 @@ impl Generator {
         }
         text
     }
+}
+
+/// A transition of one process that acts on weak memory.
+fn acting(number: usize, guard: &[String], updates: &[String]) -> String {
+    let (guard, updates) = (guard.join(" && "), updates.join("; "));
+    format!("transition t{number} ([p]) requires {{ {guard} }} {{ {updates} }}\n")
 }
 
 /// A transition of one process, or of two.

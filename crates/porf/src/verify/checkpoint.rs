@@ -3,7 +3,7 @@
 //! A checkpoint is written to a new file that then takes the old one's place. Whatever happens in between,
 //! the file on disk is the end of some slice: going on from it loses nothing and counts nothing twice.
 
-use super::findings::{Noted, Seen};
+use super::seen::{Noted, Seen};
 use super::{Error, Request};
 use porf_explore::{Equivalence, Reduced, Rest, Statistics};
 use porf_ir::Program;

@@ -4,8 +4,9 @@
 //! hands back what it has left to do; that is written to the checkpoint and searched next.
 
 use super::checkpoint::Saved;
-use super::findings::{Findings, Noted};
+use super::findings::Findings;
 use super::gather::gather;
+use super::seen::Noted;
 use super::{Estimate, Request, estimate_compiled};
 use crate::Error;
 use porf_explore::{Equivalence, Rest, Statistics, Visit, again, explore_parallel};

@@ -6,21 +6,21 @@
 
 use super::Request;
 use super::budget::Watch;
-use super::kept::{Kept, Place};
+use super::kept::Place;
 use super::panics;
 use super::sections::Sections;
+use super::seen::Seen;
 use crate::answer::{Related, Shown, source};
 use crate::names::is_library;
 use crate::question::{Question, Says};
 use crate::trace::{StackFrame, Trace, stack};
 use porf_event::{BlockReason, Label, ThreadId};
-use porf_explore::{Execution, Stuck, Task, Visit, Waiting};
+use porf_explore::{Execution, Stuck, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
-use porf_ir::{Program, Split};
+use porf_ir::Program;
 use porf_model::{Equivalence, Model};
-use porf_verdict::{Checks, Limit, SourceLocation, Violation, ViolationKind};
-use serde::{Deserialize, Serialize};
+use porf_verdict::{Checks, Limit, Violation, ViolationKind};
 use std::ops::ControlFlow;
 
 /// How many executions and violations are looked at after the first violation.
@@ -46,140 +46,6 @@ pub(crate) struct Findings<'a> {
     pub begun: u64,
     pub stopped: Option<Limit>,
     pub unsupported: Option<String>,
-}
-
-/// What was seen since the search began.
-#[derive(Default)]
-pub(crate) struct Seen {
-    pub executions: u64,
-    /// Complete and blocked ones that are none, because something comes between the accesses of a section.
-    pub dropped: (u64, u64),
-    /// Whether some execution ended the process before all threads had ended.
-    pub ended: bool,
-    /// Whether threads would have waited for ever in such an execution.
-    pub left: bool,
-    /// The loops that reached the bound.
-    pub loops: Places,
-    /// The assumptions that did not hold.
-    pub assumptions: Places,
-    /// A fault at which executions end, and a place where they hang, that nobody looks for.
-    pub unsought: Unsought,
-    /// Whether some execution is the one that a litmus test asks for.
-    pub answered: bool,
-    pub found: Kept,
-    /// How much has been looked at since the first violation.
-    pub after: u64,
-    /// How accesses of the program are cut.
-    pub cuts: Vec<Vec<Split>>,
-}
-
-/// What went wrong in executions, but was not looked for: the first of each, in words.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Unsought {
-    /// The execution ends there.
-    pub fault: Option<String>,
-    /// No thread can go on.
-    pub hang: Option<String>,
-}
-
-/// Places at which executions were cut off: the first few, without repetition.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Places {
-    /// Whether there was any.
-    pub any: bool,
-    /// File, line and column.
-    found: Vec<(String, u32, u32)>,
-}
-
-/// What was seen, as plain data: for a checkpoint, or for whoever drives the search.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Noted {
-    pub executions: u64,
-    pub dropped: (u64, u64),
-    pub ended: bool,
-    pub left: bool,
-    pub loops: Places,
-    pub assumptions: Places,
-    #[serde(default)]
-    pub unsought: Unsought,
-    /// Whether some execution is the one that a litmus test asks for.
-    pub answered: bool,
-    /// The executions that show violations, and how much was looked at since the first.
-    pub violations: Vec<Task>,
-    pub after: u64,
-}
-
-impl Noted {
-    pub fn of(seen: &Seen) -> Noted {
-        Noted {
-            executions: seen.executions,
-            dropped: seen.dropped,
-            ended: seen.ended,
-            left: seen.left,
-            loops: seen.loops.clone(),
-            assumptions: seen.assumptions.clone(),
-            unsought: seen.unsought.clone(),
-            answered: seen.answered,
-            violations: seen.found.tasks(),
-            after: seen.after,
-        }
-    }
-}
-
-impl Seen {
-    /// Takes over what somebody else saw, but for the violations.
-    pub fn add(&mut self, noted: &Noted) {
-        self.dropped.0 += noted.dropped.0;
-        self.dropped.1 += noted.dropped.1;
-        self.ended |= noted.ended;
-        self.left |= noted.left;
-        self.loops.merge(&noted.loops);
-        self.assumptions.merge(&noted.assumptions);
-        let Unsought { fault, hang } = &noted.unsought;
-        self.unsought.fault = self.unsought.fault.take().or_else(|| fault.clone());
-        self.unsought.hang = self.unsought.hang.take().or_else(|| hang.clone());
-        self.answered |= noted.answered;
-    }
-}
-
-impl Places {
-    fn merge(&mut self, other: &Places) {
-        self.any |= other.any;
-        for place in &other.found {
-            if self.found.len() < Places::MOST && !self.found.contains(place) {
-                self.found.push(place.clone());
-            }
-        }
-    }
-
-    /// How many are kept.
-    const MOST: usize = 8;
-
-    fn add(&mut self, execution: &Execution<'_, '_>, thread: ThreadId) {
-        self.any = true;
-        if self.found.len() >= Places::MOST {
-            return;
-        }
-        let program = execution.program();
-        let calls = stack(program, &execution.state(thread).stack(program));
-        if let Some(SourceLocation { file, line, column }) = source(&calls).map(|frame| &frame.location) {
-            let place = (file.clone(), *line, *column);
-            if !self.found.contains(&place) {
-                self.found.push(place);
-            }
-        }
-    }
-
-    /// In the order of the text.
-    pub fn list(&self) -> Vec<SourceLocation> {
-        let mut list: Vec<SourceLocation> = self
-            .found
-            .iter()
-            .map(|(file, line, column)| SourceLocation { file: file.clone(), line: *line, column: *column })
-            .collect();
-        list.sort();
-        list
-    }
 }
 
 impl<'a> Findings<'a> {
@@ -512,11 +378,14 @@ impl<'a> Findings<'a> {
         let calls = |thread: ThreadId| {
             stack(execution.program(), &execution.state(thread).stack(execution.program()))
         };
-        let loops = stuck.threads.iter().all(|(thread, waiting, _)| match waiting {
+        let is_loop = |(thread, waiting, _): &(ThreadId, Waiting, Option<Ev>)| match waiting {
             Waiting::Lock => false,
             Waiting::Loop => !waits_for_message(&calls(*thread)),
             Waiting::Join => true,
-        });
+        };
+        // Threads that wait for each other to end are in no loop.
+        let joins = stuck.threads.iter().all(|(_, waiting, _)| *waiting == Waiting::Join);
+        let loops = !joins && stuck.threads.iter().all(is_loop);
         let (kind, message) = match loops {
             true => (ViolationKind::Liveness, "a loop that waits for another thread never ends"),
             false => (ViolationKind::Deadlock, "deadlock: no thread can go on"),
@@ -525,7 +394,7 @@ impl<'a> Findings<'a> {
             self.seen.unsought.hang.get_or_insert_with(|| message.to_string());
         }
         let place = || {
-            let waiting = stuck.threads.iter().filter(|(_, waiting, _)| *waiting != Waiting::Join);
+            let waiting = stuck.threads.iter().filter(|(_, waiting, _)| joins || *waiting != Waiting::Join);
             Place::new(kind, &waiting.map(|(thread, ..)| calls(*thread)).collect::<Vec<_>>(), message)
         };
         self.meet(execution, kind, &|_| true, &place, |trace| {
@@ -611,6 +480,7 @@ fn related_word(kind: FaultKind) -> &'static str {
     match kind {
         FaultKind::UseAfterFree => "freed here",
         FaultKind::BadFree => "freed first here",
+        FaultKind::Lock => "joined first here",
         _ => "allocated here",
     }
 }

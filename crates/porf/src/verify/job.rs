@@ -6,7 +6,7 @@
 
 use super::Request;
 use super::checkpoint::Saved;
-use super::findings::Noted;
+use super::seen::Noted;
 use crate::input::Input;
 use crate::question::Question;
 use crate::{Budget, Error, Memory};

@@ -2,8 +2,9 @@
 
 use super::budget::Watch;
 use super::drive::BATCH;
-use super::findings::{Findings, Noted};
+use super::findings::Findings;
 use super::job::{Assignment, Job, Left, Outcome, Report, Stopped};
+use super::seen::Noted;
 use super::{Request, unwinds};
 use crate::Error;
 use crate::question::Question;

@@ -29,6 +29,8 @@ pub fn proof_html(proof: &Proof<'_>) -> String {
         let never: Vec<String> =
             answer.invariant.iter().map(|cube| words::cube(subject.system, cube)).collect();
         view.threads.push(("∀".to_string(), "never reached".to_string()));
+        let always = answer.laws.iter().map(|law| format!("always: {}", law.words(subject.system)));
+        let never: Vec<String> = always.chain(never).collect();
         let rows = never.iter().enumerate();
         view.events =
             rows.map(|(at, cube)| json!({ "id": format!("{}", at + 1), "thread": 0, "text": cube, "kind": "step" })).collect();

@@ -46,6 +46,8 @@ pub fn proof_json(proof: &Proof<'_>) -> String {
             object["coverage"]["assumptions"] = assumptions.into();
             object["order"] = answer.order.word().into();
             object["never"] = cubes.into();
+            let laws: Vec<String> = answer.laws.iter().map(|law| law.words(subject.system)).collect();
+            object["laws"] = laws.into();
             if let Some((path, certificate, confirmed)) = &proof.certificate {
                 object["certificate"] = json!({
                     "file": path, "cubes": certificate.cubes.len(), "checked": confirmed_json(confirmed),

@@ -35,7 +35,7 @@ pub fn proof_text(proof: &Proof<'_>, paint: Paint) -> String {
             text.push_str(&format!("  {name} ({})\n", processes(procs)));
         }
     }
-    if proof.invariant && !answer.invariant.is_empty() {
+    if proof.invariant && !(answer.invariant.is_empty() && answer.laws.is_empty()) {
         text.push_str(&invariant(proof));
     }
     if let Some((path, certificate, confirmed)) = &proof.certificate {
@@ -92,6 +92,12 @@ fn invariant(proof: &Proof<'_>) -> String {
     let mut text = format!("\n{title}\n");
     for cube in &answer.invariant {
         text.push_str(&format!("  {}\n", words::cube(proof.subject.system, cube)));
+    }
+    if !answer.laws.is_empty() {
+        text.push_str("\nAlways (#(…) is the number of processes):\n");
+    }
+    for law in &answer.laws {
+        text.push_str(&format!("  {}\n", law.words(proof.subject.system)));
     }
     text
 }
