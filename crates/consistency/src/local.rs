@@ -1,7 +1,7 @@
 //! The order that a machine keeps within a thread, as sets of earlier events.
 //!
-//! It hangs on nothing but the thread up to the event, so it is found once for each history of a thread
-//! ([`Memo`]): the search then goes over whole threads a word at a time. What hangs on where the reads of a
+//! It depends on nothing but the thread up to the event, so it is found once for each history of a thread
+//! ([`Memo`]): the search then goes over whole threads a word at a time. What depends on where the reads of a
 //! thread take their values from is left to [`LocalOrder::by_source`].
 
 use crate::checked::Machine;

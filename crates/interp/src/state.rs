@@ -135,7 +135,7 @@ impl ThreadState {
         self.taint.as_ref().map_or_else(Dependencies::default, |taint| taint.emitted.clone())
     }
 
-    /// Everything that the event that was asked for last hangs on: its dependencies, picks included, and
+    /// Everything that the event that was asked for last depends on: its dependencies, picks included, and
     /// what decided that it happens and what kind of event it is.
     pub fn needs(&self) -> DepSet {
         let mut all = DepSet::new();

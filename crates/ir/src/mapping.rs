@@ -27,7 +27,7 @@
 //! Deviations and choices:
 //! - ARMv8, ARMv7 and Power update by load-linked/store-conditional loops (not by ARMv8.1's atomics), and so
 //!   do RISC-V's compare-and-swap and nand: `lr.aq`, `sc.rl`, and `lr.aqrl`, `sc.rl` for seq_cst. A loop is
-//!   its last round ([`RmwKind::Loop`]): rounds that fail only read, and nothing hangs on what they read.
+//!   its last round ([`RmwKind::Loop`]): rounds that fail only read, and nothing depends on what they read.
 //! - The branch that ends such a loop waits for the conditional store, and that for the load. On Power and
 //!   ARMv7, and wherever a comparison decides, what follows therefore depends by control on the load. No
 //!   model here has control dependencies from conditional stores themselves.

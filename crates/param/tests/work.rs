@@ -9,7 +9,8 @@ use porf_verdict::{Limit, Verdict};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Cubes with many processes in a partial order: very many renamings.
+/// Cubes with many processes in a partial order: very many renamings. X counts nobody, because of the
+/// last step.
 const ORDERED: &str = "
 type loc = A | B | C
 array PC[proc] : loc
@@ -22,7 +23,8 @@ init (p) { PC[p] = A && N[p] = 0 && X = 0 && Y = 1 && U[p] = p }
 unsafe (p) { X > 0 && PC[p] = C }
 transition t0 (p) requires { PC[p] = A && Y <> 1 && X < 1 } { PC[p] := B; T := p }
 transition t1 (p q) requires { PC[p] = B && N[p] < Y + 2 && X < 3 && Y < 4 && N[p] < 4 } { PC[p] := A; U[p] := q; Y := N[p] + 1 }
-transition t2 (p q) requires { PC[p] = C && X < 3 && p < q && Y < 4 && N[p] < 4 } { PC[p] := B; X := X + 1 }";
+transition t2 (p q) requires { PC[p] = C && X < 3 && p < q && Y < 4 && N[p] < 4 } { PC[p] := B; X := X + 1 }
+transition t3 (p) requires { PC[p] = C && X < -100 } { PC[p] := A }";
 
 /// An update of a whole array: alternatives for each process of a cube.
 const WHOLE_ARRAY: &str = "

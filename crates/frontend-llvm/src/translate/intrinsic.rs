@@ -2,10 +2,13 @@
 
 use super::function::Body;
 use super::types::{self, Unsupported};
+use super::wide;
 use crate::library::Treatment;
 use crate::llvm::{TypeKind, Value};
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{BinOp, CmpOp, FaultKind, FloatOp, Instr, IntOp, MathOp, Operand, Precision, Width};
+use porf_ir::{
+    BinOp, CmpOp, FaultKind, FloatOp, Instr, IntOp, MathOp, Operand, Precision, Reg, WideOp, Width,
+};
 
 impl<'m> Body<'_, 'm> {
     pub fn intrinsic(&mut self, i: Value<'m>, name: &str) -> Result<(), Unsupported> {
@@ -151,8 +154,55 @@ impl<'m> Body<'_, 'm> {
         Ok(())
     }
 
+    /// The same of integers of 128 bits, whose overflow shows in the result.
+    fn wide_overflow(&mut self, i: Value<'m>, overflows: IntOp) -> Result<(), Unsupported> {
+        let args = i.arguments();
+        let (a, b) = (wide::pair(self.words(args[0])?)?, wide::pair(self.words(args[1])?)?);
+        let op = match overflows {
+            IntOp::UAddOverflows | IntOp::SAddOverflows => WideOp::Add,
+            IntOp::USubOverflows | IntOp::SSubOverflows => WideOp::Sub,
+            IntOp::UMulOverflows => WideOp::Mul,
+            _ => return Err(format!("multiplication of {} with a check for overflow", args[0].ty().print())),
+        };
+        let result = self.wide_op(op, a, b);
+        let word = Width::W64;
+        let flag = match overflows {
+            IntOp::UAddOverflows => self.wide_op(WideOp::Ult, result, a)[0],
+            IntOp::USubOverflows => self.wide_op(WideOp::Ult, a, b)[0],
+            // Divided by one factor it does not give the other one.
+            IntOp::UMulOverflows => {
+                let zero = self.wide_op(WideOp::Eq, a, [Operand::Const(0); 2])[0];
+                let divisor = [self.bin(BinOp::Or, word, a[0], zero), a[1]];
+                let quotient = self.wide_op(WideOp::UDiv, result, divisor);
+                let differs = self.wide_op(WideOp::Ne, quotient, b)[0];
+                let some = self.bin(BinOp::Xor, word, zero, Operand::Const(1));
+                self.bin(BinOp::And, word, differs, some)
+            }
+            // The sign of the result is not that of `a`, which has the same sign as `b`, or `-b`.
+            _ => {
+                let changed = self.bin(BinOp::Xor, word, result[1], a[1]);
+                let other = if op == WideOp::Add { result[1] } else { a[1] };
+                let unlike = self.bin(BinOp::Xor, word, other, b[1]);
+                let both = self.bin(BinOp::And, word, changed, unlike);
+                self.bin(BinOp::LShr, word, both, Operand::Const(63))
+            }
+        };
+        self.set(i, vec![result[0], result[1], flag]);
+        Ok(())
+    }
+
+    /// Two words; of a comparison, the first one counts.
+    fn wide_op(&mut self, op: WideOp, a: [Operand; 2], b: [Operand; 2]) -> [Operand; 2] {
+        let dst = self.b.register_row(2, "");
+        self.b.push(Instr::Wide { dst, op, operands: Box::new([a[0], a[1], b[0], b[1]]) });
+        [dst.into(), Reg(dst.0 + 1).into()]
+    }
+
     fn overflow(&mut self, i: Value<'m>, op: BinOp, overflows: IntOp) -> Result<(), Unsupported> {
         let args = i.arguments();
+        if matches!(args[0].ty().kind(), TypeKind::Int(128)) {
+            return self.wide_overflow(i, overflows);
+        }
         let width = self.scalar(args[0])?.width();
         let (a, b) = (self.word(args[0])?, self.word(args[1])?);
         let result = self.bin(op, width, a, b);
