@@ -168,13 +168,25 @@ fn a_compiler_that_calls_porf_is_not_called_by_it() {
         std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("ours");
     }
     let source = place.join("empty.c");
-    std::fs::write(&source, "int seen;\n").expect("writable");
+    std::fs::write(&source, "int main(void) { return 0; }\n").expect("writable");
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path =
         std::env::join_paths([place.clone()].into_iter().chain(std::env::split_paths(&path))).expect("paths");
-    let mut command = Command::new(place.join("gcc"));
-    run(command.env("PATH", path).args(["-c", "-o"]).arg(place.join("empty.o")).arg(&source));
-    assert!(place.join("empty.o").is_file());
+    for (name, chosen) in [("gcc", None), ("clang", None), ("gcc", Some("gcc")), ("clang", Some("clang"))] {
+        for (options, output) in [(&["-c", "-o"][..], "empty.o"), (&["-o"], "empty")] {
+            let output = place.join(output);
+            let _ = std::fs::remove_file(&output);
+            let mut command = Command::new(place.join(name));
+            command.env("PATH", &path).args(options).arg(&output).arg(&source);
+            if let Some(chosen) = chosen {
+                command.env("PORF_CC", chosen);
+            }
+            run(&mut command);
+            assert!(output.is_file(), "{name} {chosen:?}");
+        }
+        // It is linked with the runtime, once.
+        run(Command::new(PORF).args(["sample", "-n", "3", "--"]).arg(place.join("empty")));
+    }
 }
 
 /// A program of several files, in a directory of its own, with another program beside it.

@@ -91,6 +91,9 @@ pub(crate) struct History<'p> {
     /// All cells by address.
     by_address: BTreeMap<(u64, u8), Loc>,
     created: Created,
+    /// Who was the first to join a thread, and whether others join it too.
+    joiners: HashMap<ThreadId, ThreadId>,
+    rival_joins: bool,
     /// Where retries are left out, what tells them.
     pub retries: Option<Retries<'p>>,
     /// Whether threads at a barrier are not scheduled before they can go on.
@@ -231,6 +234,8 @@ impl<'p> History<'p> {
             overlaps: Vec::new(),
             by_address: BTreeMap::new(),
             created,
+            joiners: HashMap::new(),
+            rival_joins: false,
             retries: None,
             barriers: false,
             awaits: None,
@@ -409,7 +414,11 @@ impl<'p> History<'p> {
                 }
                 match &next {
                     Next::Fault(_) => Ready::No,
-                    Next::Emit(Label::Join { .. }) => Ready::Join,
+                    Next::Emit(Label::Join { child }) => {
+                        let joiner = *self.joiners.entry(*child).or_insert(state.thread());
+                        self.rival_joins |= joiner != state.thread();
+                        Ready::Join
+                    }
                     _ if state.is_mid_instruction() => Ready::Mid,
                     Next::Emit(asked) if self.barriers && departs(&label, asked) => {
                         match self.goes_on_at(&state, &label) {
@@ -488,6 +497,12 @@ impl<'p> History<'p> {
     fn bad_address(&self, state: &ThreadState, location: Location) -> Fault {
         let message = format!("access to {:#x}, which is no variable", location.0);
         self.fault_in(state, FaultKind::BadAddress, message)
+    }
+
+    /// Whether two threads join the same one, in some execution or in different ones.
+    #[inline]
+    pub fn has_rival_joins(&self) -> bool {
+        self.rival_joins
     }
 
     /// Whether the program has memory that comes and goes.

@@ -88,7 +88,12 @@ pub fn run_compiler(arguments: &[OsString], language: Language) -> ExitCode {
 }
 
 fn build(arguments: &[OsString], language: Language) -> io::Result<u8> {
+    let nested = env::var_os(CALLERS).is_some();
     let compiler = compiler(language)?;
+    // The compiler that was called first calls us again: all that we add is there already.
+    if nested {
+        return status(Command::new(&compiler).args(arguments));
+    }
     let line = CommandLine::parse(arguments);
     if let Some(option) = &line.refused {
         return Err(io::Error::other(format!("{option} is not supported: the runtime needs a dynamic libc")));
@@ -424,19 +429,24 @@ fn compiler(language: Language) -> io::Result<OsString> {
         Language::C => ("PORF_CC", ["gcc", "clang", "cc"]),
         Language::Cxx => ("PORF_CXX", ["g++", "clang++", "c++"]),
     };
-    if let Some(chosen) = env::var_os(variable) {
-        return Ok(chosen);
-    }
+    let candidates: Vec<OsString> = match env::var_os(variable) {
+        Some(chosen) => vec![chosen],
+        None => candidates.map(OsString::from).to_vec(),
+    };
     // A compiler on the PATH that called us is not the one to call: the next of its name is.
     let callers: Vec<PathBuf> =
         env::var_os(CALLERS).map(|all| env::split_paths(&all).collect()).unwrap_or_default();
     let path = env::var_os("PATH").unwrap_or_default();
     let found = candidates.iter().find_map(|name| {
-        env::split_paths(&path)
-            .map(|directory| directory.join(name))
-            .find(|file| file.is_file() && !callers.contains(file))
+        let mut directories = env::split_paths(&path).map(|directory| directory.join(name));
+        let here = PathBuf::from(name);
+        let is_new = |file: &PathBuf| file.is_file() && !callers.contains(file);
+        if here.components().count() > 1 { Some(here).filter(is_new) } else { directories.find(is_new) }
     });
-    let found = found.ok_or_else(|| io::Error::other("no C compiler found (gcc or clang)"))?;
+    let found = found.ok_or_else(|| {
+        let names = candidates.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>().join(", ");
+        io::Error::other(format!("no compiler found that does not call porf cc itself ({names})"))
+    })?;
     if let Ok(all) = env::join_paths(callers.iter().chain([&found])) {
         // SAFETY: no other thread of this process exists yet.
         unsafe { env::set_var(CALLERS, all) };
