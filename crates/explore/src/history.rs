@@ -406,7 +406,12 @@ impl<'p> History<'p> {
         let mut until = 0;
         let ready = match &next {
             Next::Emit(asked) => {
-                if let Some(access) = asked.access() {
+                if let Label::Join { child } = *asked
+                    && (label == *asked || self.has_joined(parent, child))
+                {
+                    let message = "join of a thread that was joined before".to_string();
+                    next = Next::Fault(self.fault_in(&state, FaultKind::Lock, message));
+                } else if let Some(access) = asked.access() {
                     match self.locate(access.location, access.size)? {
                         Some(found) => loc = found,
                         None => next = Next::Fault(self.bad_address(&state, access.location)),
@@ -492,6 +497,17 @@ impl<'p> History<'p> {
     fn fault_in(&self, state: &ThreadState, kind: FaultKind, message: String) -> Fault {
         let program = self.interp.program();
         Fault { kind, message, span: state.span(program), stack: state.stack(program) }
+    }
+
+    /// Whether a thread has joined another one up to here.
+    fn has_joined(&self, mut tag: Option<Tag>, child: ThreadId) -> bool {
+        while let Some(Node { parent, label, .. }) = tag.map(|tag| self.node(tag)) {
+            if *label == (Label::Join { child }) {
+                return true;
+            }
+            tag = *parent;
+        }
+        false
     }
 
     fn bad_address(&self, state: &ThreadState, location: Location) -> Fault {

@@ -31,7 +31,7 @@ impl<M: MemoryModel> Engine<'_, M> {
             }
         }
         if let Label::Join { child } = graph.event(event).label
-            && self.may_be_joined_before(event, child)
+            && history.has_rival_joins()
             && let Some(first) = graph.all().find(|&other| other < event && joins(graph, other, child))
         {
             let message = "join of a thread that was joined before".to_string();
@@ -40,14 +40,6 @@ impl<M: MemoryModel> Engine<'_, M> {
         }
         // What a wrong value leads to comes after what makes it wrong.
         self.look_for_fault(Tag(graph.event(event).tag), visitor)
-    }
-
-    /// Whether another thread joins the child too, or this one knows its end already. Most programs do neither.
-    #[inline]
-    fn may_be_joined_before(&self, event: Ev, child: ThreadId) -> bool {
-        let Trail { now: graph, history, .. } = &self.trail;
-        let knows = |end: Ev| graph.needs(graph.po_pred(event), end);
-        history.has_rival_joins() || graph.thread_end(child).is_none_or(knows)
     }
 
     #[inline]
