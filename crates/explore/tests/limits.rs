@@ -18,6 +18,7 @@ fn bomb(times: Option<u32>, image: Option<Box<Image>>) -> Program {
     if times.is_none() {
         f.jump(head);
     }
+    f.push(Instr::Join { thread: handle.into() });
     program.functions.push(f.finish());
     let mut child = FunctionBuilder::new("child");
     child.register("argument");

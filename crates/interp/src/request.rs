@@ -187,9 +187,10 @@ impl Interpreter<'_> {
             Instr::Free { address, .. } => {
                 Request::plain(Label::Free { location: Location(value(state, address)) })
             }
-            Instr::Join { thread } => match value(state, thread) {
-                thread if thread < layout::MAX_THREADS => {
-                    Request::plain(Label::Join { child: ThreadId(thread as u16) })
+            // An identifier in C is any number; where there are no addresses, more threads have one.
+            Instr::Join { thread } => match u16::try_from(value(state, thread)) {
+                Ok(child) if self.program().image.is_none() || u64::from(child) < layout::MAX_THREADS => {
+                    Request::plain(Label::Join { child: ThreadId(child) })
                 }
                 _ => Request::Stop(self.fault(state, FaultKind::Lock, "join of what is no thread")),
             },

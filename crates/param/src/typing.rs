@@ -705,7 +705,8 @@ impl Scope {
     }
 }
 
-fn has_quantifier(formula: &Formula) -> bool {
+/// Whether a formula speaks of all processes, or of some.
+pub(crate) fn has_quantifier(formula: &Formula) -> bool {
     match formula {
         Formula::True | Formula::False | Formula::Compare(..) => false,
         Formula::Not(inner) => has_quantifier(inner),

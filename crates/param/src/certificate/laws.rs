@@ -18,6 +18,7 @@ use super::scene::Scene;
 use super::term::Term;
 use crate::law::{Count, Law};
 use crate::system::Formula;
+use crate::typing::has_quantifier;
 
 /// The laws speak of what no buffer holds, of symbols as they are, and of processes that are all alike.
 pub fn fit(machine: &Machine<'_>, laws: &[Law]) -> Result<(), String> {
@@ -46,16 +47,6 @@ pub fn is_about(law: &Law, formulas: &[&Formula], symbols: &[usize]) -> bool {
             found
         }),
         Law::Witness(_) => formulas.iter().any(|formula| has_quantifier(formula)),
-    }
-}
-
-fn has_quantifier(formula: &Formula) -> bool {
-    match formula {
-        Formula::True | Formula::False | Formula::Compare(..) => false,
-        Formula::Not(inner) => has_quantifier(inner),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(has_quantifier),
-        Formula::If(a, b, c) => [a, b, c].into_iter().any(|part| has_quantifier(part)),
-        Formula::Forall(_) | Formula::Exists(_) => true,
     }
 }
 
