@@ -4,7 +4,8 @@ use crate::ThreadState;
 use crate::request::new_object;
 use crate::run::{Interpreter, advance, finish, value};
 use porf_event::{DepSet, Dialect, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value};
-use porf_ir::{AllocKind, Instr, Operand, Reg, Width};
+use porf_ir::layout::Region;
+use porf_ir::{AllocKind, Instr, Operand, Reg, Width, layout};
 
 /// Phases of Arm's `CAS` after its choice: see `deliver_arm_cas`.
 const FROM_REGISTER: u8 = 2;
@@ -164,7 +165,11 @@ impl Interpreter<'_> {
                 }
             },
             Instr::IsLocked { dst, .. } => finish(state, *dst, u64::from(answer != 0), read),
-            Instr::Store { .. } | Instr::Unlock { .. } | Instr::Free { .. } => {
+            Instr::Store { address, .. } => {
+                state.effects += u32::from(!is_new_variable(state, value(state, *address)));
+                advance(state);
+            }
+            Instr::Unlock { .. } | Instr::Free { .. } => {
                 let scope_ends = matches!(self.current(state), Instr::Free { kind: AllocKind::Stack, .. });
                 state.effects += u32::from(!scope_ends);
                 advance(state);
@@ -207,6 +212,15 @@ impl Interpreter<'_> {
         let old = state.old;
         finish(state, dst, old, taint.unwrap_or_default());
     }
+}
+
+/// Whether an address is that of a local variable that began since the thread came to the head of a loop last. Unless
+/// there is another effect, no other thread knows of it, and it ends with the iteration: so a store to it is none, see
+/// `LoopHead`.
+fn is_new_variable(state: &ThreadState, address: Value) -> bool {
+    Region::of(address) == Some(Region::Stack)
+        && layout::allocation(address)
+            .is_some_and(|object| object.thread == state.thread && object.index >= state.head)
 }
 
 /// Whether a compare-and-swap writes something else than was there: otherwise it is no effect, see `LoopHead`.
