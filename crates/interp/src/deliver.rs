@@ -21,8 +21,9 @@ impl Interpreter<'_> {
                 let width = Width::of_bytes(access.size);
                 let answer = width.truncate(answer);
                 let (mode, rmw) = match self.current(state) {
-                    Instr::Cas { expected, read, failure, kind, .. } => {
-                        let equal = width.truncate(value(state, *expected)) == answer;
+                    instr @ Instr::Cas { expected, size, read, failure, kind, .. } => {
+                        let found = self.part(state, instr).map_or(answer, |part| part.get(answer));
+                        let equal = Width::of_bytes(*size).truncate(value(state, *expected)) == found;
                         match equal {
                             true => (*read, rmw),
                             // A load-linked without its store.
@@ -61,6 +62,9 @@ impl Interpreter<'_> {
         state.events += 1;
         if self.unroll.is_some() && tells(self.current(state)) {
             state.told += 1;
+        }
+        if let Some(part) = self.part(state, self.current(state)) {
+            return self.deliver_part(state, self.current(state), part, answer);
         }
         match self.current(state) {
             Instr::Load { dst, size, .. } => {
@@ -230,7 +234,7 @@ fn changes(state: &ThreadState, new: Operand, size: u8) -> bool {
 }
 
 /// Keeps the value read by an instruction that goes on.
-fn remember(state: &mut ThreadState, answer: Value) {
+pub(crate) fn remember(state: &mut ThreadState, answer: Value) {
     state.old = answer;
     state.old_event = state.events - 1;
     state.phase = 1;
