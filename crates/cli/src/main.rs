@@ -8,6 +8,7 @@ mod embed;
 mod guard;
 mod interrupt;
 mod options;
+mod pipe;
 mod verb;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -56,7 +57,7 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    end_quietly_on_closed_pipe();
+    pipe::end_quietly_when_closed();
     if let Some(code) = verb::cc::collect::called() {
         return code;
     }
@@ -117,14 +118,4 @@ fn version() -> ExitCode {
         Err(error) => println!("no LLVM: {error}"),
     }
     ExitCode::SUCCESS
-}
-
-/// `porf … | head` ends as other tools do, not with a panic on a failed write: Rust ignores SIGPIPE
-/// unless told otherwise.
-fn end_quietly_on_closed_pipe() {
-    #[cfg(unix)]
-    // SAFETY: sets a signal's disposition to the default before any thread is started.
-    unsafe {
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-    }
 }

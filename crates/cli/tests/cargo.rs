@@ -1,8 +1,9 @@
 //! `cargo porf` as a command, on small crates.
 
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A crate of its own, among the files of this test.
 struct Crate(PathBuf);
@@ -20,16 +21,14 @@ impl Crate {
     }
 
     fn porf(&self, arguments: &[&str]) -> Output {
-        let cache = self.0.join("cache");
-        Command::new(env!("CARGO_BIN_EXE_cargo-porf"))
-            .arg("porf")
-            .args(arguments)
-            .arg("--offline")
-            .current_dir(&self.0)
-            .env("XDG_CACHE_HOME", cache)
-            .env_remove("RUSTFLAGS")
-            .output()
-            .unwrap()
+        self.command(arguments).output().unwrap()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-porf"));
+        command.arg("porf").args(arguments).arg("--offline").current_dir(&self.0);
+        command.env("XDG_CACHE_HOME", self.0.join("cache")).env_remove("RUSTFLAGS");
+        command
     }
 }
 
@@ -95,6 +94,24 @@ fn one_test() {
     let (said, code) = lines(&krate.porf(&["test", "--lib"]));
     assert_eq!(said[0], "test only ... FAILED");
     assert_eq!(code, Some(101));
+}
+
+/// `cargo porf test | head -1` ends, although tests are left.
+#[test]
+fn nobody_reads_on() {
+    let manifest = "[package]\nname = 'several'\nversion = '0.1.0'\nedition = '2021'\n[workspace]\n";
+    let library: String = (0..8).map(|at| format!("#[test]\nfn number_{at}() {{}}\n")).collect();
+    let krate = Crate::new("several", &[("Cargo.toml", manifest), ("src/lib.rs", &library)]);
+    let mut command = krate.command(&["test", "--lib"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut out = BufReader::with_capacity(1, child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("test ") {
+        line.clear();
+        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it says something of a test");
+    }
+    drop(out);
+    assert_eq!(child.wait().unwrap().code(), None, "it ends by the signal");
 }
 
 /// Models of loom and Shuttle as they are, and no file of the crate changes.

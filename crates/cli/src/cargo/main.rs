@@ -6,6 +6,8 @@
 
 mod build;
 mod dropin;
+#[path = "../pipe.rs"]
+mod pipe;
 mod sample;
 mod settings;
 mod test;
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
     if let Some(code) = build::link() {
         return code;
     }
+    pipe::end_quietly_when_closed();
     // Options of the exploration may stand behind `--`, as those of libtest do. The sampler has options of its own.
     let samples = std::env::args_os().nth(2).is_some_and(|verb| verb == "sample");
     let words = std::env::args_os().filter(|word| samples || word != "--");

@@ -11,8 +11,8 @@ use porf_verdict::{Verdict, ViolationKind};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Explore each test of the crate
@@ -165,11 +165,12 @@ fn explore(
 ) -> Result<Vec<(String, String)>, Error> {
     let failures = Mutex::new((Vec::new(), counts));
     let (send, receive) = sync_channel::<Ready<'_>>(1);
-    let receive = Mutex::new(receive);
-    let next = || receive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv().ok();
+    let receive = Arc::new(Mutex::new(receive));
     std::thread::scope(|scope| {
         for _ in 0..args.jobs.max(1) {
-            scope.spawn(|| {
+            let (receive, failures) = (Arc::clone(&receive), &failures);
+            scope.spawn(move || {
+                let next = || receive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv().ok();
                 while let Some(one) = next() {
                     let (outcome, answer) = outcome(&one);
                     let mut failures = failures.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -197,6 +198,8 @@ fn explore(
                 }
             });
         }
+        // Those that receive have it now: if they are gone, nothing can be sent.
+        drop(receive);
         let translated = tests.iter().try_for_each(|test| {
             // It can only fail if all that receive have panicked.
             let _ = send.send(ready(args, built, code, test)?);
