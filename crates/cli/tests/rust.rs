@@ -3,8 +3,8 @@
 //!
 //! The first lines of a program tell: `// expect: safe`, or `// expect: KIND LINE` for each violation that it
 //! has (porf shows one of them); `// refused: TEXT` for a program that is refused with such a text;
-//! `// check: KIND` for a kind that is not looked for by default. `// std: real` runs it with std as it is
-//! compiled, too. All programs are modules of one crate, so that rustc runs once.
+//! `// check: KIND` for a kind that is not looked for by default; `// executions: N` for how many executions a safe
+//! program has, up to reductions. `// std: real` runs it with std as it is compiled, too. All programs are modules of one crate, so that rustc runs once.
 
 use porf::{Budget, Code, Input, LoadOptions, Model, Origin, Request, Test, verify};
 use porf_verdict::{Checks, Verdict, ViolationKind};
@@ -143,6 +143,10 @@ fn check(program: &Program) -> Option<String> {
     let (found, executions) = answer(text, input.as_ref().map_err(|error| error.as_str()));
     if std::env::var_os("PORF_RUST_SHOW").is_some() {
         eprintln!("{name}: {found} {executions}");
+    }
+    let count = text.lines().find_map(|line| line.strip_prefix("// executions: "));
+    if count.is_some_and(|count| count != executions.to_string()) {
+        return Some(format!("{name}: {found} ({executions} executions), not {}", count.unwrap_or_default()));
     }
     let agrees = expected.iter().any(|one| match one.strip_prefix("refused ") {
         Some(wanted) => found.contains(wanted),

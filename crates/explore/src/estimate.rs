@@ -253,9 +253,11 @@ impl<M: MemoryModel> Sampler<'_, '_, M> {
             leaf = match visit {
                 Visit::Complete(_) => Some(Leaf::Complete),
                 Visit::Blocked(_) => Some(Leaf::Blocked),
-                Visit::Working(_) | Visit::Race(..) | Visit::Fault(..) | Visit::Memory(..) | Visit::Anew => {
-                    None
-                }
+                Visit::Working(_)
+                | Visit::Race(..)
+                | Visit::Fault(..)
+                | Visit::Memory(..)
+                | Visit::Anew(_) => None,
             };
             if leaf.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };

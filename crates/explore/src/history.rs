@@ -489,6 +489,22 @@ impl<'p> History<'p> {
         place.is_some_and(|(function, at)| self.interp.program().function(function).is_move(at))
     }
 
+    /// Whether the next event of the thread only fetches the rest of the word that it writes a part of.
+    pub fn only_fetches(&self, tag: Tag) -> bool {
+        self.has_words() && self.interp.only_fetches(self.state(tag))
+    }
+
+    /// Whether words of memory are accessed in whole and in part.
+    #[inline]
+    pub fn has_words(&self) -> bool {
+        !self.interp.program().words.is_empty()
+    }
+
+    /// Whether the next events of two threads touch a byte in common, where events stand for whole words.
+    pub fn touch(&self, a: Tag, b: Tag) -> bool {
+        self.interp.touch(self.state(a), self.state(b))
+    }
+
     /// A fault of the thread at `tag`, in the instruction that it is at.
     pub fn fault(&self, tag: Tag, kind: FaultKind, message: String) -> Fault {
         self.fault_in(self.state(tag), kind, message)

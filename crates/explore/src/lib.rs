@@ -132,7 +132,7 @@ fn explore_all(
     }
     mixed::anew(program, options, |program, options, anew| {
         if anew {
-            let _ = visitor.visit(Visit::Anew);
+            let _ = visitor.visit(Visit::Anew(&program.cuts));
         }
         if needs_weaving(model, equivalence) {
             return weave_model(program, model, options, Start::default(), visitor)
@@ -178,7 +178,7 @@ fn explore_all_of_cat(
     }
     mixed::anew(program, options, |program, options, anew| {
         if anew {
-            let _ = visitor.visit(Visit::Anew);
+            let _ = visitor.visit(Visit::Anew(&program.cuts));
         }
         let checker = Cat::new(model, program.dialect, architecture);
         weave(program, checker, options, Start::default(), visitor).map(|(statistics, _)| statistics)
@@ -348,7 +348,7 @@ fn explore_all_together(
             // What was left of another program is of no use.
             from = None;
             for visitor in &mut visitors {
-                let _ = visitor.visit(Visit::Anew);
+                let _ = visitor.visit(Visit::Anew(&program.cuts));
             }
         }
         let (statistics, mut rest) = if needs_weaving(model, equivalence) {

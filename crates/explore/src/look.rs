@@ -27,6 +27,9 @@ impl<M: MemoryModel> Engine<'_, M> {
         }
         if M::Hb::RACES && may_race(graph, event) {
             for other in races::<M::Hb>(graph, event) {
+                if history.has_words() && !history.touch(self.tag_before(event), self.tag_before(other)) {
+                    continue;
+                }
                 visitor.visit(Visit::Race(&self.execution(false), other, event))?;
             }
         }

@@ -54,7 +54,10 @@ pub(crate) fn is_excused(
     before: impl Fn(Ev) -> Tag,
 ) -> bool {
     match error.kind {
-        FaultKind::Uninitialised => history.only_moves(before(event)),
+        FaultKind::Uninitialised => {
+            let before = before(event);
+            history.only_moves(before) || history.only_fetches(before)
+        }
         FaultKind::UseAfterFree => {
             let access = match graph.event(event).label {
                 Label::Free { .. } => error.other,

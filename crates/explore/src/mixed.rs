@@ -2,13 +2,14 @@
 //!
 //! Cells of an execution are equal or apart. When an access would break that, those that are too large
 //! and not atomic have to be cut, here and where the older accesses come from, and the search begins
-//! anew ([`anew`]). Pieces only get smaller, so that this comes to an end.
-//! Atomic accesses are never cut: no model here says what happens when they overlap in part.
+//! anew ([`anew`]). Pieces only get smaller, so that this comes to an end. Atomic accesses are never cut: those
+//! that lie inside of one are made on its whole word ([`porf_ir::Split::Word`]), of which there are ever more. Where
+//! dependencies count, or where two accesses overlap in part, the program is refused.
 
 use crate::Options;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::history::Tag;
+use crate::history::{Place, Tag};
 use porf_consistency::MemoryModel;
 use porf_graph::Loc;
 use porf_ir::{Program, Split};
@@ -50,15 +51,30 @@ pub(crate) fn error<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) 
             // In halves: a part that nothing smaller touches stays whole, as an atomic beside it may need.
             let piece = piece.max(size / 2);
             let program = engine.trail.history.interp.program();
-            match engine.trail.history.state(tag).place() {
-                Some((function, at)) if program.can_split(function, at) => {
-                    splits.push(Split { function, at, piece });
-                }
-                _ => return refused(engine, tag, loc),
+            let Some((function, at)) = engine.trail.history.state(tag).place() else {
+                return refused(engine, tag, loc);
+            };
+            if program.can_split(function, at) {
+                splits.push(Split::Pieces { function, at, piece });
+            } else if let Some((address, word)) = word::<M>(program, a, b) {
+                splits.push(Split::Word { address, word });
+                break;
+            } else {
+                return refused(engine, tag, loc);
             }
         }
     }
     Error::Mixed(splits)
+}
+
+/// The larger one of two cells, if accesses to the smaller one can be made on the whole of it.
+fn word<M: MemoryModel>(program: &Program, a: Place, b: Place) -> Option<(u64, u8)> {
+    let (large, small) = if a.size > b.size { (a, b) } else { (b, a) };
+    let (first, end) = (large.location.0, large.location.0 + u64::from(large.size));
+    let inside = first <= small.location.0 && small.location.0 + u64::from(small.size) <= end;
+    let fits = M::ARCHITECTURE.is_none() && first % u64::from(large.size) == 0;
+    // What is no access of the program, such as a lock, cannot be made on a word.
+    (inside && fits && !program.is_word(first, large.size)).then_some((first, large.size))
 }
 
 fn refused<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) -> Error {
@@ -70,5 +86,5 @@ fn refused<M: MemoryModel>(engine: &Engine<'_, M>, tag: Tag, loc: Loc) -> Error 
         None => ("", 0),
     };
     let place = if line > 0 { format!(" ({file}:{line})") } else { String::new() };
-    Error::Unsupported(format!("atomic accesses of different sizes that overlap at {name}{place}"))
+    Error::Unsupported(format!("atomic accesses that overlap but are not the same at {name}{place}"))
 }

@@ -49,6 +49,11 @@ impl Rest {
         self.tasks.is_empty() && self.cycles.is_none()
     }
 
+    /// How accesses of the program are made to fit in this search.
+    pub fn cuts(&self) -> &[Vec<Split>] {
+        &self.cuts
+    }
+
     /// A search that has not begun.
     pub fn whole() -> Rest {
         Rest { tasks: vec![Task::default()], ..Rest::default() }

@@ -8,7 +8,7 @@ use crate::task::Task;
 use porf_event::{BlockReason, ThreadId, Value};
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Loc};
 use porf_interp::{Fault, ThreadState};
-use porf_ir::Program;
+use porf_ir::{Program, Split};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -27,15 +27,15 @@ pub enum Visit<'v, 'p> {
     Working(&'v Execution<'v, 'p>),
     /// Two accesses race.
     Race(&'v Execution<'v, 'p>, Ev, Ev),
-    /// The search begins anew with accesses cut into pieces: nothing that was shown so far counts.
-    Anew,
+    /// The search begins anew, with accesses made to fit as this says: nothing that was shown so far counts.
+    Anew(&'v [Vec<Split>]),
 }
 
 impl<'v, 'p> Visit<'v, 'p> {
     /// Where it happened.
     pub fn execution(&self) -> Option<&'v Execution<'v, 'p>> {
         match self {
-            Visit::Anew => None,
+            Visit::Anew(_) => None,
             Visit::Complete(execution)
             | Visit::Blocked(execution)
             | Visit::Working(execution)

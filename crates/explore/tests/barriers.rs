@@ -91,7 +91,7 @@ fn run(
                 *seen.stuck.entry(form(&execution.key(), barrier, permutations)).or_default() += 1;
             }
             Visit::Race(..) => seen.racy = true,
-            Visit::Anew => seen = Seen::default(),
+            Visit::Anew(_) => seen = Seen::default(),
             _ => {}
         }
         left -= u64::from(matches!(visit, Visit::Complete(_) | Visit::Blocked(_)));
@@ -188,7 +188,7 @@ fn splitting_changes_nothing() {
                                     let form = form(&execution.key(), &barrier, &permutations);
                                     *forms.lock().unwrap().entry(form).or_default() += 1;
                                 }
-                                Visit::Anew => forms.lock().unwrap().clear(),
+                                Visit::Anew(_) => forms.lock().unwrap().clear(),
                                 _ => {}
                             }
                             ControlFlow::Break(())

@@ -97,7 +97,7 @@ fn show(
                 let access = execution.graph.event(event).label.access();
                 shown.wrong.insert(format!("race {:?}", access.map(|access| access.location)));
             }
-            Visit::Anew => {
+            Visit::Anew(_) => {
                 shown = Shown::default();
                 visits = 0;
             }

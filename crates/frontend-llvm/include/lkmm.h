@@ -2,6 +2,7 @@
    Each makes the events that the Linux-kernel memory model gives it. */
 #ifndef PORF_LKMM_H
 #define PORF_LKMM_H
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -51,6 +52,31 @@ enum { __PORF_NOTHING, __PORF_OLD, __PORF_NEW };
 #define rcu_access_pointer(p) READ_ONCE(p)
 #define rcu_assign_pointer(p, v) smp_store_release(&(p), (v))
 #define RCU_INIT_POINTER(p, v) WRITE_ONCE(p, v)
+
+/* What waits for a grace period without holding up its caller: a thread that waits instead. */
+struct rcu_head { void (*func)(struct rcu_head *); };
+static inline void *__porf_after_grace_period(void *head) {
+    synchronize_rcu();
+    ((struct rcu_head *)head)->func((struct rcu_head *)head);
+    return 0;
+}
+static inline void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *)) {
+    pthread_t thread;
+    head->func = func;
+    pthread_create(&thread, 0, __porf_after_grace_period, head);
+}
+static inline void *__porf_free_after_grace_period(void *memory) {
+    synchronize_rcu();
+    free(memory);
+    return 0;
+}
+static inline void __porf_kfree_rcu(void *memory) {
+    pthread_t thread;
+    pthread_create(&thread, 0, __porf_free_after_grace_period, memory);
+}
+#define kfree_rcu(p, member) __porf_kfree_rcu(p)
+#define kvfree_rcu(p, member) __porf_kfree_rcu(p)
+#define container_of(p, type, member) ((type *)((char *)(p) - offsetof(type, member)))
 
 /* Sleepable read-copy-update. */
 struct srcu_struct { int cell; };

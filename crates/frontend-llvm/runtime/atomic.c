@@ -1,6 +1,4 @@
-// defines: __atomic_load __atomic_store __atomic_exchange __atomic_compare_exchange __atomic_is_lock_free
-// defines: __atomic_load_16 __atomic_store_16 __atomic_exchange_16 __atomic_compare_exchange_16 __atomic_fetch_add_16
-// defines: __atomic_fetch_sub_16 __atomic_fetch_and_16 __atomic_fetch_or_16 __atomic_fetch_xor_16
+// defines: __atomic_*
 // What compilers call for atomics that they do not write as instructions. Objects of 1, 2, 4, 8 and 16 bytes are
 // accessed as such. For others there is a lock, as in libatomic: it orders more than the access itself would.
 #include <pthread.h>
@@ -138,38 +136,43 @@ _Bool any_cas(size_t size, void *object, void *expected, void *desired, int succ
 extern _Bool is_lock_free(size_t size, void *object) NAMED("__atomic_is_lock_free");
 _Bool is_lock_free(size_t size, void *object) { return size == 1 || size == 2 || size == 4 || size == 8 || size == 16; }
 
-typedef unsigned __int128 Wide;
-
-extern Wide load_16(void *object, int order) NAMED("__atomic_load_16");
-Wide load_16(void *object, int order) {
-    Wide value;
-    any_load(16, object, &value, order);
-    return value;
-}
-extern void store_16(void *object, Wide value, int order) NAMED("__atomic_store_16");
-void store_16(void *object, Wide value, int order) { any_store(16, object, &value, order); }
-extern Wide exchange_16(void *object, Wide value, int order) NAMED("__atomic_exchange_16");
-Wide exchange_16(void *object, Wide value, int order) {
-    Wide old;
-    any_exchange(16, object, &value, &old, order);
-    return old;
-}
-extern _Bool cas_16(void *object, void *expected, Wide desired, int success, int failure)
-    NAMED("__atomic_compare_exchange_16");
-_Bool cas_16(void *object, void *expected, Wide desired, int success, int failure) {
-    return any_cas(16, object, expected, &desired, success, failure);
-}
-
-#define FETCH(name, text, operator)                                                                                   \
-    extern Wide name(void *object, Wide operand, int order) NAMED(text);                                              \
-    Wide name(void *object, Wide operand, int order) {                                                                \
-        Wide old = load_16(object, __ATOMIC_RELAXED);                                                                 \
-        while (!cas_16(object, &old, old operator operand, order, __ATOMIC_RELAXED)) {                                \
+// The same for one size, with the value itself.
+#define FETCH(type, size, name, new)                                                                                  \
+    extern type fetch_##name##_##size(void *object, type operand, int order) NAMED("__atomic_fetch_" #name "_" #size); \
+    type fetch_##name##_##size(void *object, type operand, int order) {                                               \
+        type old = load_##size(object, __ATOMIC_RELAXED);                                                             \
+        while (!cas_##size(object, &old, new, order, __ATOMIC_RELAXED)) {                                             \
         }                                                                                                             \
         return old;                                                                                                   \
     }
-FETCH(fetch_add_16, "__atomic_fetch_add_16", +)
-FETCH(fetch_sub_16, "__atomic_fetch_sub_16", -)
-FETCH(fetch_and_16, "__atomic_fetch_and_16", &)
-FETCH(fetch_or_16, "__atomic_fetch_or_16", |)
-FETCH(fetch_xor_16, "__atomic_fetch_xor_16", ^)
+#define SIZED(type, size)                                                                                             \
+    extern type load_##size(void *object, int order) NAMED("__atomic_load_" #size);                                   \
+    type load_##size(void *object, int order) {                                                                       \
+        type value;                                                                                                   \
+        any_load(size, object, &value, order);                                                                        \
+        return value;                                                                                                 \
+    }                                                                                                                 \
+    extern void store_##size(void *object, type value, int order) NAMED("__atomic_store_" #size);                     \
+    void store_##size(void *object, type value, int order) { any_store(size, object, &value, order); }                \
+    extern type exchange_##size(void *object, type value, int order) NAMED("__atomic_exchange_" #size);               \
+    type exchange_##size(void *object, type value, int order) {                                                       \
+        type old;                                                                                                     \
+        any_exchange(size, object, &value, &old, order);                                                              \
+        return old;                                                                                                   \
+    }                                                                                                                 \
+    extern _Bool cas_##size(void *object, void *expected, type desired, int success, int failure)                     \
+        NAMED("__atomic_compare_exchange_" #size);                                                                    \
+    _Bool cas_##size(void *object, void *expected, type desired, int success, int failure) {                          \
+        return any_cas(size, object, expected, &desired, success, failure);                                           \
+    }                                                                                                                 \
+    FETCH(type, size, add, old + operand)                                                                             \
+    FETCH(type, size, sub, old - operand)                                                                             \
+    FETCH(type, size, and, old & operand)                                                                             \
+    FETCH(type, size, or, old | operand)                                                                              \
+    FETCH(type, size, xor, old ^ operand)                                                                             \
+    FETCH(type, size, nand, ~(old & operand))
+SIZED(unsigned char, 1)
+SIZED(unsigned short, 2)
+SIZED(unsigned int, 4)
+SIZED(unsigned long, 8)
+SIZED(unsigned __int128, 16)

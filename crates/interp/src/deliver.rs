@@ -4,7 +4,8 @@ use crate::ThreadState;
 use crate::request::new_object;
 use crate::run::{Interpreter, advance, finish, value};
 use porf_event::{DepSet, Dialect, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value};
-use porf_ir::{AllocKind, Instr, Operand, Reg, Width};
+use porf_ir::layout::Region;
+use porf_ir::{AllocKind, Instr, Operand, Reg, Width, layout};
 
 /// Phases of Arm's `CAS` after its choice: see `deliver_arm_cas`.
 const FROM_REGISTER: u8 = 2;
@@ -20,8 +21,9 @@ impl Interpreter<'_> {
                 let width = Width::of_bytes(access.size);
                 let answer = width.truncate(answer);
                 let (mode, rmw) = match self.current(state) {
-                    Instr::Cas { expected, read, failure, kind, .. } => {
-                        let equal = width.truncate(value(state, *expected)) == answer;
+                    instr @ Instr::Cas { expected, size, read, failure, kind, .. } => {
+                        let found = self.part(state, instr).map_or(answer, |part| part.get(answer));
+                        let equal = Width::of_bytes(*size).truncate(value(state, *expected)) == found;
                         match equal {
                             true => (*read, rmw),
                             // A load-linked without its store.
@@ -60,6 +62,9 @@ impl Interpreter<'_> {
         state.events += 1;
         if self.unroll.is_some() && tells(self.current(state)) {
             state.told += 1;
+        }
+        if let Some(part) = self.part(state, self.current(state)) {
+            return self.deliver_part(state, self.current(state), part, answer);
         }
         match self.current(state) {
             Instr::Load { dst, size, .. } => {
@@ -164,7 +169,11 @@ impl Interpreter<'_> {
                 }
             },
             Instr::IsLocked { dst, .. } => finish(state, *dst, u64::from(answer != 0), read),
-            Instr::Store { .. } | Instr::Unlock { .. } | Instr::Free { .. } => {
+            Instr::Store { address, .. } => {
+                state.effects += u32::from(!is_new_variable(state, value(state, *address)));
+                advance(state);
+            }
+            Instr::Unlock { .. } | Instr::Free { .. } => {
                 let scope_ends = matches!(self.current(state), Instr::Free { kind: AllocKind::Stack, .. });
                 state.effects += u32::from(!scope_ends);
                 advance(state);
@@ -209,6 +218,15 @@ impl Interpreter<'_> {
     }
 }
 
+/// Whether an address is that of a local variable that began since the thread came to the head of a loop last. Unless
+/// there is another effect, no other thread knows of it, and it ends with the iteration: so a store to it is none, see
+/// `LoopHead`.
+fn is_new_variable(state: &ThreadState, address: Value) -> bool {
+    Region::of(address) == Some(Region::Stack)
+        && layout::allocation(address)
+            .is_some_and(|object| object.thread == state.thread && object.index >= state.head)
+}
+
 /// Whether a compare-and-swap writes something else than was there: otherwise it is no effect, see `LoopHead`.
 fn changes(state: &ThreadState, new: Operand, size: u8) -> bool {
     let width = Width::of_bytes(size);
@@ -216,7 +234,7 @@ fn changes(state: &ThreadState, new: Operand, size: u8) -> bool {
 }
 
 /// Keeps the value read by an instruction that goes on.
-fn remember(state: &mut ThreadState, answer: Value) {
+pub(crate) fn remember(state: &mut ThreadState, answer: Value) {
     state.old = answer;
     state.old_event = state.events - 1;
     state.phase = 1;

@@ -22,6 +22,7 @@ mod fault;
 mod format;
 mod frames;
 mod like;
+mod part;
 mod private;
 mod request;
 mod run;

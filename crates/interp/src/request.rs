@@ -87,6 +87,9 @@ impl Interpreter<'_> {
             location: Location(value(state, address)),
             size,
         };
+        if let Some(part) = self.part(state, instr) {
+            return self.request_part(state, instr, part);
+        }
         match *instr {
             Instr::Load { address, size, mode, .. } => {
                 Request::read(at(state, address, size), mode, RmwKind::None, address)

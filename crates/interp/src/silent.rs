@@ -94,6 +94,7 @@ impl<'p> Interpreter<'p> {
                 if same {
                     return Some(Err(Step::Blocked(BlockReason::Spin)));
                 }
+                state.head = state.events;
                 for (variable, last) in variables {
                     let current = value(state, (*variable).into());
                     self.set(state, *last, current, &[]);

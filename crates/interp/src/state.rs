@@ -47,6 +47,8 @@ pub struct ThreadState {
     pub(crate) taint: Option<Box<Taint>>,
     /// How many things it did that it or others can notice.
     pub(crate) effects: u32,
+    /// How many events it had had when it came to the head of a loop last.
+    pub(crate) head: u32,
     /// It has ended, and the process with it.
     pub(crate) ends_process: bool,
     /// The last panic that was caught.
@@ -93,6 +95,7 @@ impl ThreadState {
             told: 0,
             taint: track.then(|| Box::new(Taint::new(count))),
             effects: 0,
+            head: 0,
             ends_process: false,
             panic: None,
             memory,

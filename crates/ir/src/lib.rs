@@ -38,6 +38,6 @@ pub use ordering::{Change, MemoryOrder, Operation, Site};
 pub use porf_model::Machine;
 pub use program::{Function, FunctionId, Global, InitCell, Program, Span, ThreadEntry};
 pub use shape::{Field, Shape};
-pub use split::Split;
+pub use split::{Part, Split};
 pub use text::{parse, print};
 pub use validate::{Malformed, validate};

@@ -13,12 +13,15 @@
 
 use crate::{Function, FunctionId, Instr, Operand, Program, Reg};
 use std::cell::OnceCell;
+use std::ops::Range;
 
 /// The live registers of a program.
 #[derive(Debug)]
 pub struct Liveness<'p> {
     program: &'p Program,
     functions: Box<[OnceCell<Live>]>,
+    /// How many registers a call of each function writes for certain.
+    results: Box<[u32]>,
 }
 
 /// For each instruction of a function a row of bits: the registers that are live before it.
@@ -31,7 +34,11 @@ struct Live {
 impl<'p> Liveness<'p> {
     /// Nothing is computed before it is asked for.
     pub fn new(program: &'p Program) -> Liveness<'p> {
-        Liveness { program, functions: program.functions.iter().map(|_| OnceCell::new()).collect() }
+        Liveness {
+            program,
+            functions: program.functions.iter().map(|_| OnceCell::new()).collect(),
+            results: program.functions.iter().map(results).collect(),
+        }
     }
 
     /// The registers that are live before an instruction.
@@ -43,10 +50,10 @@ impl<'p> Liveness<'p> {
     /// The registers that are live while an instruction calls another function.
     pub fn during_call(&self, function: FunctionId, at: u32) -> impl Iterator<Item = Reg> + '_ {
         let live = self.of(function);
-        let result = self.program.function(function).code[at as usize].destination();
+        let written = self.written(&self.program.function(function).code[at as usize]);
         // A call goes on behind itself.
         let row = if at as usize + 1 < live.rows.len() / live.words.max(1) { at + 1 } else { at };
-        registers(live.row(row as usize)).filter(move |reg| Some(*reg) != result)
+        registers(live.row(row as usize)).filter(move |reg| !written.contains(&reg.0))
     }
 
     fn of(&self, function: FunctionId) -> &Live {
@@ -56,9 +63,32 @@ impl<'p> Liveness<'p> {
                 None if is_outermost => named(self.program.function(function)),
                 _ => Vec::new(),
             };
-            Live::of(self.program.function(function), &in_the_end)
+            Live::of(self, self.program.function(function), &in_the_end)
         })
     }
+
+    /// The numbers of the registers that an instruction writes for certain.
+    fn written(&self, instr: &Instr) -> Range<u32> {
+        let Some(Reg(first)) = instr.destination() else { return 0..0 };
+        let count = match instr {
+            Instr::Call { function, .. } => self.results[function.0 as usize],
+            Instr::Wide { op, .. } if !op.is_narrow() => 2,
+            _ => 1,
+        };
+        first..first + count
+    }
+}
+
+/// How many values a function gives back, wherever it does.
+fn results(function: &Function) -> u32 {
+    let values = function.code.iter().filter_map(|instr| match instr {
+        // Nothing comes back from there that anybody reads: code that cannot be reached ends like that.
+        Instr::Return { value: None } => None,
+        Instr::Return { value: Some(_) } => Some(1),
+        Instr::ReturnAll { values } => Some(values.len() as u32),
+        _ => None,
+    });
+    values.min().unwrap_or(1)
 }
 
 fn named(function: &Function) -> Vec<Reg> {
@@ -78,7 +108,7 @@ fn registers(row: &[u64]) -> impl Iterator<Item = Reg> + '_ {
 }
 
 impl Live {
-    fn of(function: &Function, in_the_end: &[Reg]) -> Live {
+    fn of(liveness: &Liveness<'_>, function: &Function, in_the_end: &[Reg]) -> Live {
         let (code, words) = (&function.code, (function.registers as usize).div_ceil(64));
         let mut live = Live { words, rows: vec![0; words * code.len()].into() };
         let mut row = vec![0; words];
@@ -102,9 +132,7 @@ impl Live {
                     in_the_end.iter().for_each(|reg| set(&mut row, *reg, true));
                 }
                 if !matches!(instr, Instr::LoopHead { .. }) {
-                    if let Some(written) = instr.destination() {
-                        set(&mut row, written, false);
-                    }
+                    liveness.written(instr).for_each(|reg| set(&mut row, Reg(reg), false));
                     instr.visit_operands(|operand| {
                         if let Operand::Reg(reg) = operand {
                             set(&mut row, reg, true);
@@ -166,6 +194,35 @@ mod tests {
         // What a condition may speak of is live to the end, but not what is written before.
         assert_eq!(live(text, 0), ["a", "b"]);
         assert_eq!(live(text, last), ["a", "b", "r"]);
+    }
+
+    #[test]
+    fn a_call_may_write_several_registers() {
+        let text = "program p\nglobal x\nfn g(a) { r = x.rlx; return r }\nfn f() { s = g(1); t = 2; x.rlx = t }\nthread P = f()";
+        let mut program = crate::parse(text).unwrap();
+        let id = program.threads[0].function;
+        let call = program.function(id).code.iter().position(|instr| instr.destination().is_some()).unwrap();
+        let Instr::Call { function: callee, dst: Some(dst), .. } = program.function(id).code[call] else {
+            panic!("{:?}", program.function(id).code)
+        };
+        // The word behind the result is read, and nobody else writes it.
+        let second = Reg(dst.0 + 1);
+        program.functions[id.0 as usize].code[call + 1] = Instr::Move { dst: second, src: second.into() };
+        let is_live = |program: &Program| {
+            let liveness = Liveness::new(program);
+            [
+                liveness.before(id, call as u32).any(|reg| reg == second),
+                liveness.during_call(id, call as u32).any(|reg| reg == second),
+            ]
+        };
+        assert_eq!(is_live(&program), [true, true]);
+        let value = Operand::Const(1);
+        for instr in &mut program.functions[callee.0 as usize].code {
+            if matches!(instr, Instr::Return { value: Some(_) }) {
+                *instr = Instr::ReturnAll { values: [value, value].into() };
+            }
+        }
+        assert_eq!(is_live(&program), [false, false]);
     }
 
     #[test]

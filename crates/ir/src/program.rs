@@ -25,6 +25,8 @@ pub struct Program {
     pub inputs: Vec<crate::InputValues>,
     /// How accesses were cut into pieces, one list after the other; see [`Program::split`].
     pub cuts: Vec<Vec<Split>>,
+    /// Words of memory that are accessed in whole and in part, by address and size.
+    pub words: Vec<(u64, u8)>,
 }
 
 /// A named piece of shared memory at a fixed address.

@@ -1,23 +1,66 @@
-//! Non-atomic accesses in smaller pieces.
+//! Accesses of different sizes to the same bytes.
 //!
 //! Engines keep memory in cells, and no execution may use two cells that share some bytes but not all.
-//! A program that writes four bytes and reads eight of them, as a copy of a structure does, becomes one
-//! that reads four bytes twice. For accesses that are not atomic this changes nothing that a program
-//! without data races can see: C and C++ say nothing of the order of the bytes of such an access.
+//!
+//! - A program that writes four bytes and reads eight of them, as a copy of a structure does, becomes one
+//!   that reads four bytes twice. For accesses that are not atomic this changes nothing that a program
+//!   without data races can see: C and C++ say nothing of the order of the bytes of such an access.
+//! - Where an atomic access covers a smaller one, the smaller one is made on the whole word: a read takes its
+//!   bytes out of it, and a write becomes a read-modify-write that leaves the other bytes as they are. There is
+//!   one order of all writes to the word then. This is no more than coherence asks for if accesses that
+//!   overlap are coherent (Flur et al., "Mixed-size concurrency: ARM, POWER, C/C++11, and SC", POPL 2017). But
+//!   accesses to *different* parts of the word are ordered too, as accesses to one variable are. Under sequential
+//!   consistency nothing is lost; under other models executions are, and a verdict says so.
 
 use crate::{BinOp, Function, FunctionId, Instr, Operand, Program, Reg, Target, Width};
-use porf_event::{ReadMode, WriteMode};
+use porf_event::{ReadMode, Value, WriteMode};
 use serde::{Deserialize, Serialize};
 
-/// An access to cut.
+/// How accesses are made to fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Split {
-    /// The function that contains the access.
-    pub function: FunctionId,
-    /// The access, by its index in the code.
-    pub at: Target,
-    /// Bytes of a piece; divides the size of the access.
-    pub piece: u8,
+#[serde(untagged)]
+pub enum Split {
+    /// Accesses to parts of a word are made on the whole of it.
+    Word {
+        /// The first byte of the word.
+        address: u64,
+        /// Bytes of the word.
+        word: u8,
+    },
+    /// An access is cut.
+    Pieces {
+        /// The function that contains it.
+        function: FunctionId,
+        /// The access, by its index in the code.
+        at: Target,
+        /// Bytes of a piece; divides the size of the access.
+        piece: u8,
+    },
+}
+
+/// A part of a word: bytes of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The first byte of the word.
+    pub address: u64,
+    /// Bytes of the word.
+    pub word: u8,
+    /// How many bits of the word lie below the part.
+    shift: u32,
+    width: Width,
+}
+
+impl Part {
+    /// The part, out of the word.
+    pub fn get(self, word: Value) -> Value {
+        self.width.truncate(word >> self.shift)
+    }
+
+    /// The word with another value in its part.
+    pub fn put(self, word: Value, part: Value) -> Value {
+        let mask = self.width.truncate(Value::MAX) << self.shift;
+        word & !mask | self.width.truncate(part) << self.shift
+    }
 }
 
 impl Program {
@@ -30,27 +73,63 @@ impl Program {
         )
     }
 
-    /// Cuts accesses; places are those before any is cut. The program remembers it.
-    pub fn split(&mut self, splits: &[Split]) {
-        let mut splits = splits.to_vec();
-        self.cuts.push(splits.clone());
-        splits.sort_unstable();
-        splits.dedup_by_key(|split| (split.function, split.at));
-        for of_function in splits.chunk_by(|a, b| a.function == b.function) {
-            split_function(&mut self.functions[of_function[0].function.0 as usize], of_function);
+    /// Whether accesses of this program can be made to fit as those of another one were.
+    pub fn fits(&self, split: &Split) -> bool {
+        match *split {
+            Split::Word { .. } => true,
+            Split::Pieces { function, at, .. } => self.can_split(function, at),
         }
+    }
+
+    /// Makes accesses fit; places are those before any is cut. The program remembers it.
+    pub fn split(&mut self, splits: &[Split]) {
+        self.cuts.push(splits.to_vec());
+        let mut cuts = Vec::new();
+        for split in splits {
+            match *split {
+                Split::Word { address, word, .. } => self.add_word(address, word),
+                Split::Pieces { function, at, piece } => cuts.push((function, at, piece)),
+            }
+        }
+        cuts.sort_unstable();
+        cuts.dedup_by_key(|(function, at, _)| (*function, *at));
+        for of_function in cuts.chunk_by(|a, b| a.0 == b.0) {
+            split_function(&mut self.functions[of_function[0].0.0 as usize], of_function);
+        }
+    }
+
+    fn add_word(&mut self, address: u64, size: u8) {
+        let end = address + u64::from(size);
+        self.words.retain(|(other, size)| *other + u64::from(*size) <= address || end <= *other);
+        self.words.push((address, size));
+    }
+
+    /// Whether an access covers a whole word whose parts are accessed too.
+    pub fn is_word(&self, address: u64, size: u8) -> bool {
+        self.words.contains(&(address, size))
+    }
+
+    /// The word that an access is a part of, where words are accessed in parts.
+    pub fn part(&self, address: u64, size: u8) -> Option<Part> {
+        let end = address + u64::from(size);
+        let (first, word) = *self
+            .words
+            .iter()
+            .find(|(first, word)| *first <= address && end <= first + u64::from(*word) && *word > size)?;
+        let shift = (address - first) as u32 * 8;
+        Some(Part { address: first, word, shift, width: Width::of_bytes(size) })
     }
 }
 
-fn split_function(function: &mut Function, splits: &[Split]) {
+fn split_function(function: &mut Function, splits: &[(FunctionId, Target, u8)]) {
     let code = std::mem::take(&mut function.code);
     let spans = std::mem::take(&mut function.spans);
     let mut moved = Vec::with_capacity(code.len());
     let moves = std::mem::take(&mut function.moves);
     for (at, (instr, span)) in code.into_iter().zip(spans).enumerate() {
         moved.push(function.code.len() as Target);
-        match splits.iter().find(|split| split.at as usize == at) {
-            Some(split) => pieces(function, &instr, split.piece),
+        match splits.iter().find(|(_, split, _)| *split as usize == at) {
+            Some((_, _, piece)) => pieces(function, &instr, *piece),
             None => function.code.push(instr),
         }
         function.spans.resize(function.code.len(), span);

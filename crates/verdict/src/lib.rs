@@ -39,6 +39,8 @@ pub enum Coverage {
         inputs: Vec<TriedInput>,
         /// An atomic access of a size that no event has: all of these are ordered as by one lock.
         locked: Option<SourceLocation>,
+        /// A variable that is accessed in whole and in part: accesses to its parts are made on the whole.
+        mixed: Option<String>,
     },
     /// Some executions were run. Nothing is said about the others.
     Sampled {
@@ -267,10 +269,14 @@ impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Coverage::Exhaustive => write!(f, "every execution"),
-            Coverage::Bounded { unroll, loops, inputs, locked } => {
+            Coverage::Bounded { unroll, loops, inputs, locked, mixed } => {
                 write!(f, "every execution")?;
                 if locked.is_some() {
                     write!(f, " in which atomics of 16 bytes or an odd size are ordered as by a lock")?;
+                }
+                if let Some(mixed) = mixed {
+                    let and = if locked.is_some() { " and" } else { " in which" };
+                    write!(f, "{and} atomic accesses to parts of {mixed} are accesses to the whole of it")?;
                 }
                 if let Some(unroll) = unroll {
                     write!(f, " with loops up to {unroll} iterations")?;

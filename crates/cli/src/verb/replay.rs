@@ -103,7 +103,7 @@ fn replay(witness: &Witness) -> Result<Replayed, String> {
     let mut program =
         porf::mapping::compile(input.program, witness.model).map_err(|error| error.to_string())?;
     for splits in &witness.cuts {
-        if splits.iter().any(|split| !program.can_split(split.function, split.at)) {
+        if splits.iter().any(|split| !program.fits(split)) {
             return Err("the program has changed since".to_string());
         }
         program.split(splits);

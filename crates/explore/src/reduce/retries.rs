@@ -12,8 +12,10 @@
 //! final memory, the ends of its threads and what goes wrong later are the same; what goes wrong up to now is
 //! seen before the thread ends. One thing would not be: that what is not read in the shorter execution races with
 //! a write, or with a free, that only comes after what the thread does later. So these reads must be atomic, and
-//! of memory that nobody frees. The argument is repeated until no such pair is left. Which histories end is a
-//! matter of one thread alone, so the search explores another program, each execution of it exactly once.
+//! of memory that nobody frees, or of the object that p is in: a free that is not ordered with an earlier access of
+//! the thread is not ordered before or after its read at p either. The argument is repeated until no such pair is
+//! left. Which histories end is a matter of one thread alone, so the search explores another program, each execution
+//! of it exactly once.
 //! Source: Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops", FMCAD 2021, who
 //! find such loops in the text of a program.
 //!
@@ -39,11 +41,11 @@ use crate::facts::Tracking;
 use crate::history::{History, Next, Tag};
 use crate::schedule::tag_of;
 use crate::search::{Growing, Trail};
-use porf_event::{BlockReason, Label, LockKind, ReadMode, RmwKind, Value};
+use porf_event::{BlockReason, EventId, Label, LockKind, ReadMode, RmwKind, ThreadId, Value, WriteMode};
 use porf_graph::Loc;
 use porf_interp::ThreadState;
 use porf_ir::layout::Region;
-use porf_ir::{AllocKind, Instr, Liveness};
+use porf_ir::{AllocKind, Instr, Liveness, layout};
 use smallvec::SmallVec;
 
 /// What tells retries.
@@ -84,6 +86,18 @@ struct Back {
     locks: u32,
     /// Of the locks that were given back, those that were not yet taken, going back.
     held: SmallVec<[Loc; 2]>,
+    /// Objects that must be accessed again for nothing to be lost, or be new since then.
+    objects: SmallVec<[EventId; 2]>,
+    /// Objects that must be new since then.
+    new: SmallVec<[EventId; 2]>,
+}
+
+/// What is lost with an event that is left out: races that come about later.
+enum Loss {
+    Nothing,
+    /// Races with the end of an object, unless the thread accesses it later.
+    EndOf(EventId),
+    Something,
 }
 
 impl History<'_> {
@@ -158,10 +172,24 @@ impl History<'_> {
             }
             let before = self.state(at);
             let locked = !back.held.is_empty();
-            if before.effects() + back.locks != state.effects() || !self.may_drop(after, at, locked) {
+            if before.effects() + back.locks != state.effects() {
                 return None;
             }
-            if !locked && (back.locks > 0 || *retries) && self.are_like(before, state) {
+            match (self.own_variable(after, at, state.thread()), self.loss(after, at, locked)) {
+                (Some(object), _) => back.new.push(object),
+                (None, Loss::Nothing) => {}
+                (None, Loss::EndOf(object)) => back.objects.push(object),
+                (None, Loss::Something) => return None,
+            }
+            let is_new =
+                |object: &EventId| object.thread == state.thread() && object.index >= before.events();
+            let covered = |object: &EventId| is_new(object) || self.object(tag) == Some(*object);
+            if !locked
+                && (back.locks > 0 || *retries)
+                && self.are_like(before, state)
+                && back.new.iter().all(is_new)
+                && back.objects.iter().all(covered)
+            {
                 back.since = before.events();
                 return Some(back);
             }
@@ -197,21 +225,42 @@ impl History<'_> {
         false
     }
 
-    /// Whether nothing is lost with the event between `before` and `after`: it is in no race that comes about
-    /// later.
-    fn may_drop(&self, after: Tag, before: Tag, locked: bool) -> bool {
+    /// The object that the next event of a thread is in, if it is one that was allocated.
+    fn object(&self, tag: Tag) -> Option<EventId> {
+        let cell = self.cells().get(self.node(tag).loc.as_usize())?;
+        layout::allocation(cell.location.0).filter(|_| self.has_allocations())
+    }
+
+    /// The object, if the event between `before` and `after` is a plain access of a thread to a variable of its own
+    /// functions.
+    fn own_variable(&self, after: Tag, before: Tag, thread: ThreadId) -> Option<EventId> {
+        let plain = match self.node(after).label {
+            Label::Read { mode, rmw, .. } => mode == ReadMode::Plain && rmw == RmwKind::None,
+            Label::Write { mode, rmw, .. } => mode == WriteMode::Plain && rmw == RmwKind::None,
+            _ => false,
+        };
+        let place = self.cells().get(self.node(before).loc.as_usize()).filter(|_| plain)?;
+        let local = Region::of(place.location.0) == Some(Region::Stack);
+        self.object(before).filter(|object| local && object.thread == thread)
+    }
+
+    /// What is lost without the event between `before` and `after`.
+    fn loss(&self, after: Tag, before: Tag, locked: bool) -> Loss {
         let frees = self.retries.as_ref().is_some_and(|known| known.frees);
-        let lasts = || match self.cells().get(self.node(before).loc.as_usize()) {
+        let of_memory = || match self.cells().get(self.node(before).loc.as_usize()) {
             Some(cell) if self.has_allocations() => match Region::of(cell.location.0) {
-                Some(Region::Heap | Region::Zeroed) => !frees,
-                region => region != Some(Region::Stack),
+                Some(Region::Heap | Region::Zeroed) if !frees => Loss::Nothing,
+                Some(Region::Heap | Region::Zeroed | Region::Stack) => {
+                    self.object(before).map_or(Loss::Something, Loss::EndOf)
+                }
+                _ => Loss::Nothing,
             },
-            _ => true,
+            _ => Loss::Nothing,
         };
         match self.node(after).label {
-            Label::Read { mode, .. } => (locked || mode != ReadMode::Plain) && lasts(),
-            Label::Write { .. } => lasts(),
-            _ => true,
+            Label::Read { mode: ReadMode::Plain, .. } if !locked => Loss::Something,
+            Label::Read { .. } | Label::Write { .. } => of_memory(),
+            _ => Loss::Nothing,
         }
     }
 
@@ -241,16 +290,21 @@ impl History<'_> {
     fn is_retry(&mut self, tag: Tag, last: Last) -> Result<bool, Error> {
         let Last { read, given, fences } = last;
         let effects = self.state(tag).effects();
-        // What the thread read since; all but the last one only if that can be left out.
+        // What the thread read since: one of these is read earlier, and the others are left out.
         let mut reads: SmallVec<[Given; 4]> = SmallVec::from_iter([given]);
         let Some(mut after) = self.node(read).parent else { return Ok(false) };
-        let others = self.may_drop(read, after, false);
+        // The object that they are in, where it matters: it must be that of the read that is made earlier.
+        let (others, mut object) = match self.loss(read, after, false) {
+            Loss::Nothing => (true, None),
+            Loss::EndOf(object) => (true, Some(object)),
+            Loss::Something => (false, None),
+        };
         while let Some(at) = self.node(after).parent {
             if self.state(after).effects() != effects || self.state(at).effects() != effects {
                 return Ok(false);
             }
             let label = self.node(after).label;
-            if label.is_read() {
+            if label.is_read() && (object.is_none() || object == self.object(at)) {
                 let loc = self.node(at).loc;
                 for given in reads.iter().filter(|given| given.loc == loc) {
                     if self.leads_there(at, after, tag, given, &fences)? {
@@ -259,8 +313,10 @@ impl History<'_> {
                 }
             }
             let passes = only_reads(&label) || matches!(label, Label::Fence { .. });
-            if !passes || !self.may_drop(after, at, false) {
-                return Ok(false);
+            match self.loss(after, at, false) {
+                Loss::Nothing if passes => {}
+                Loss::EndOf(new) if passes && object.is_none_or(|known| known == new) => object = Some(new),
+                _ => return Ok(false),
             }
             reads.extend(self.given(after).filter(|_| others));
             after = at;

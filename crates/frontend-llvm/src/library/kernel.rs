@@ -1,11 +1,12 @@
 //! The Linux kernel's primitives, as `lkmm.h` spells them: the same events that
-//! `porf-frontend-litmus` makes of them.
+//! `porf-frontend-litmus` makes of them. Functions that begin with `__LKMM_` are those of the header of
+//! the same name that Dartagnan has.
 //!
 //! An operation without suffix stands between two full barriers, a conditional one only if it succeeds:
 //! that is a free choice, followed by an assumption that confirms it.
 
 use super::constant;
-use super::table::{Call, KEEPS, Row, nothing, row};
+use super::table::{Call, KEEPS, Lowered, Row, nothing, row, zero};
 use crate::translate::Body;
 use crate::translate::types::Unsupported;
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
@@ -27,10 +28,29 @@ const FENCES: [FenceMode; 11] = [
 ];
 const OPERATIONS: [RmwOp; 7] =
     [RmwOp::Exchange, RmwOp::Add, RmwOp::Sub, RmwOp::And, RmwOp::AndNot, RmwOp::Or, RmwOp::Xor];
+/// By their numbers in Dartagnan's header; the first ones are orderings of accesses.
+const DARTAGNAN_FENCES: [Option<FenceMode>; 13] = [
+    None,
+    None,
+    None,
+    Some(FenceMode::Mb),
+    Some(FenceMode::Wmb),
+    Some(FenceMode::Rmb),
+    Some(FenceMode::RcuLock),
+    Some(FenceMode::RcuUnlock),
+    Some(FenceMode::SyncRcu),
+    Some(FenceMode::BeforeAtomic),
+    Some(FenceMode::AfterAtomic),
+    Some(FenceMode::AfterSpinlock),
+    Some(FenceMode::Barrier),
+];
+const DARTAGNAN_OPERATIONS: [RmwOp; 4] = [RmwOp::Add, RmwOp::Sub, RmwOp::And, RmwOp::Or];
+const RELAXED: u64 = 0;
 const ACQUIRE: u64 = 1;
 const RELEASE: u64 = 2;
 const FULL: u64 = 3;
 const NOTHING: u64 = 0;
+const OLD: u64 = 1;
 const NEW: u64 = 2;
 
 /// Slots for control dependencies that a choice makes; those of the litmus front end never meet these.
@@ -72,13 +92,13 @@ pub const FUNCTIONS: &[Row] = &[
         c.push(Instr::FenceAt { mode: FenceMode::SyncSrcu, address: c.arg(0) });
         nothing(c)
     }),
-    row(&["__porf_spin_lock"], KEEPS, |c| {
+    row(&["__porf_spin_lock", "__LKMM_SPIN_LOCK"], KEEPS, |c| {
         c.push(Instr::Lock { address: c.arg(0) });
-        nothing(c)
+        zero(c)
     }),
-    row(&["__porf_spin_unlock"], KEEPS, |c| {
+    row(&["__porf_spin_unlock", "__LKMM_SPIN_UNLOCK"], KEEPS, |c| {
         c.push(Instr::Unlock { address: c.arg(0) });
-        nothing(c)
+        zero(c)
     }),
     row(&["__porf_spin_trylock"], KEEPS, |c| {
         let dst = c.body.b.register("taken");
@@ -90,7 +110,42 @@ pub const FUNCTIONS: &[Row] = &[
         c.push(Instr::IsLocked { dst, address: c.arg(0) });
         Ok(vec![dst.into()])
     }),
+    row(&["__LKMM_fence"], KEEPS, |c| {
+        let mode = DARTAGNAN_FENCES.get(number(c, 0)? as usize).copied().flatten();
+        c.push(Instr::Fence { mode: mode.ok_or_else(|| not_by_macro(c))? });
+        nothing(c)
+    }),
+    row(&["__LKMM_load"], KEEPS, |c| {
+        let (size, order) = (number(c, 1)? as u8, number(c, 2)?);
+        let (dst, mode) = (c.body.b.register("value"), halves(order).0);
+        c.push(Instr::Load { dst, address: c.arg(0), size, mode });
+        Ok(vec![dst.into()])
+    }),
+    row(&["__LKMM_store"], KEEPS, |c| {
+        let (size, order) = (number(c, 1)? as u8, number(c, 3)?);
+        c.push(Instr::Store { address: c.arg(0), value: c.arg(2), size, mode: halves(order).1 });
+        nothing(c)
+    }),
+    row(&["__LKMM_xchg"], KEEPS, |c| {
+        let (size, order) = (number(c, 1)? as u8, number(c, 3)?);
+        Ok(vec![update(c.body, c.arg(0), c.arg(2), size, RmwOp::Exchange, order, OLD)])
+    }),
+    row(&["__LKMM_cmpxchg"], KEEPS, |c| {
+        let (size, order) = (number(c, 1)? as u8, number(c, 4)?);
+        let expected = truncated(c.body, c.arg(2), size);
+        Ok(vec![compare_exchange(c.body, c.arg(0), expected, c.arg(3), size, order)])
+    }),
+    row(&["__LKMM_atomic_op"], KEEPS, |c| dartagnan_update(c, RELAXED, 3, NOTHING)),
+    row(&["__LKMM_atomic_op_return"], KEEPS, |c| dartagnan_update(c, number(c, 3)?, 4, NEW)),
+    row(&["__LKMM_atomic_fetch_op"], KEEPS, |c| dartagnan_update(c, number(c, 3)?, 4, OLD)),
 ];
+
+/// An update with its size and operand in the second and third argument, and its operation in another one.
+fn dartagnan_update(c: &mut Call<'_, '_, '_>, order: u64, op: usize, gives: u64) -> Lowered {
+    let (size, op) = (number(c, 1)? as u8, number(c, op)? as usize);
+    let op = *DARTAGNAN_OPERATIONS.get(op).ok_or_else(|| not_by_macro(c))?;
+    Ok(vec![update(c.body, c.arg(0), c.arg(2), size, op, order, gives)])
+}
 
 /// An argument that the macros of `lkmm.h` make a constant.
 fn number(c: &Call<'_, '_, '_>, index: usize) -> Result<u64, Unsupported> {

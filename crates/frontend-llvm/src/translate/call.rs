@@ -42,8 +42,7 @@ impl<'m> Body<'_, 'm> {
             }
             ValueKind::Function => {
                 let name = callee.name();
-                // The functions for all sizes get theirs first.
-                if is_library_atomic(name) && (name.ends_with("_16") || !self.has_event_size(i)?) {
+                if is_library_atomic(name) && !self.has_event_size(i, name)? {
                     self.note_lock();
                 }
                 let function = self.tr.function_id(callee)?;
@@ -76,9 +75,14 @@ impl<'m> Body<'_, 'm> {
         }
     }
 
-    /// Whether the first argument is the size of an atomic event.
-    fn has_event_size(&mut self, i: Value<'m>) -> Result<bool, Unsupported> {
-        Ok(matches!(self.word(i.operand(0))?, Operand::Const(1 | 2 | 4 | 8)))
+    /// Whether a function for atomic accesses makes an event of each: by its name, or by its first argument.
+    fn has_event_size(&mut self, i: Value<'m>, name: &str) -> Result<bool, Unsupported> {
+        match name.rsplit_once('_') {
+            Some((_, "1" | "2" | "4" | "8")) => Ok(true),
+            Some((_, "16")) => Ok(false),
+            // The functions for all sizes get theirs first.
+            _ => Ok(matches!(self.word(i.operand(0))?, Operand::Const(1 | 2 | 4 | 8))),
+        }
     }
 
     /// Whether parts of std are replaced.

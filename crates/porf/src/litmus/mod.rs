@@ -201,7 +201,7 @@ impl Visitor for Collected<'_> {
                 self.fault = Some(found.message.clone());
                 return ControlFlow::Break(());
             }
-            Visit::Anew => {
+            Visit::Anew(_) => {
                 self.collector = Collector::new(self.test);
                 self.flags.clear();
             }

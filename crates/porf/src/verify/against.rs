@@ -137,7 +137,7 @@ impl Comparison<'_> {
                     failure = Some(format!("an execution under {model} goes wrong: {}", fault.message));
                 }
                 Visit::Working(_) => limit = self.watch.over(),
-                Visit::Anew => {
+                Visit::Anew(_) => {
                     (executions, cut) = (0, None);
                     see(None);
                 }

@@ -166,7 +166,7 @@ fn run_slice(
                     }
                     lock(shared).count(std::mem::take(&mut pending))?;
                 }
-                Visit::Anew => {
+                Visit::Anew(_) => {
                     pending = 0;
                     lock(shared).visit(visit)?;
                 }

@@ -18,7 +18,7 @@ use porf_event::{BlockReason, Label, ThreadId};
 use porf_explore::{Execution, Stuck, Visit, Waiting};
 use porf_graph::Ev;
 use porf_interp::{Fault, FaultKind};
-use porf_ir::Program;
+use porf_ir::{Program, Split};
 use porf_model::{Equivalence, Model};
 use porf_verdict::{Checks, Limit, Violation, ViolationKind};
 use std::ops::ControlFlow;
@@ -177,8 +177,12 @@ impl<'a> Findings<'a> {
                 }
                 self.count(1)
             }
-            Visit::Anew => {
-                self.seen = Seen::default();
+            Visit::Anew(cuts) => {
+                let mixed = cuts.iter().flatten().find_map(|split| match *split {
+                    Split::Word { address, word } => Some((address, word)),
+                    Split::Pieces { .. } => None,
+                });
+                self.seen = Seen { mixed, ..Seen::default() };
                 self.begun += 1;
                 ControlFlow::Continue(())
             }

@@ -268,7 +268,7 @@ impl Gathering<'_, '_> {
                 for id in &self.void {
                     self.remote.hurry(*id)?;
                 }
-                let _ = self.findings.visit(Visit::Anew);
+                let _ = self.findings.visit(Visit::Anew(rest.cuts()));
                 self.total = Statistics::default();
                 self.rest = rest;
                 let tasks = std::mem::take(&mut self.rest.tasks);

@@ -183,12 +183,16 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         }
         (None, None) => {
             let unroll = request.unroll.filter(|_| seen.loops.any);
-            // A lock orders as much as sequential consistency does.
-            let (inputs, locked) = (input.tried(), input.locked().filter(|_| request.model != Model::Sc));
-            Verdict::Safe(if unroll.is_none() && inputs.is_empty() && locked.is_none() {
+            let inputs = input.tried();
+            // A lock orders no more than sequential consistency does, and neither do accesses to one word.
+            let (locked, mixed) = match request.model {
+                Model::Sc => (None, None),
+                _ => (input.locked(), seen.mixed.map(|(at, size)| input.program.name_of(at, size))),
+            };
+            Verdict::Safe(if unroll.is_none() && inputs.is_empty() && locked.is_none() && mixed.is_none() {
                 Coverage::Exhaustive
             } else {
-                Coverage::Bounded { unroll, loops: seen.loops.list(), inputs, locked }
+                Coverage::Bounded { unroll, loops: seen.loops.list(), inputs, locked, mixed }
             })
         }
     };

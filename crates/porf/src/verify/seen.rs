@@ -30,6 +30,9 @@ pub(crate) struct Seen {
     pub found: Kept,
     /// How much has been looked at since the first violation.
     pub after: u64,
+    /// A word that is accessed in whole and in part, so that accesses to the parts are made on the whole: address
+    /// and size.
+    pub mixed: Option<(u64, u8)>,
     /// How accesses of the program are cut.
     pub cuts: Vec<Vec<Split>>,
 }
@@ -63,6 +66,8 @@ pub(crate) struct Noted {
     pub assumptions: Places,
     #[serde(default)]
     pub unsought: Unsought,
+    #[serde(default)]
+    pub mixed: Option<(u64, u8)>,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,
     /// The executions that show violations, and how much was looked at since the first.
@@ -80,6 +85,7 @@ impl Noted {
             loops: seen.loops.clone(),
             assumptions: seen.assumptions.clone(),
             unsought: seen.unsought.clone(),
+            mixed: seen.mixed,
             answered: seen.answered,
             violations: seen.found.tasks(),
             after: seen.after,
@@ -99,6 +105,7 @@ impl Seen {
         let Unsought { fault, hang } = &noted.unsought;
         self.unsought.fault = self.unsought.fault.take().or_else(|| fault.clone());
         self.unsought.hang = self.unsought.hang.take().or_else(|| hang.clone());
+        self.mixed = self.mixed.or(noted.mixed);
         self.answered |= noted.answered;
     }
 }

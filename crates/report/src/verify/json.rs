@@ -34,7 +34,7 @@ pub fn json(answer: &Answer) -> Value {
         "peak_bytes": answer.peak_bytes,
     });
     match &answer.verdict {
-        Verdict::Safe(Coverage::Bounded { unroll, loops, inputs, locked }) => {
+        Verdict::Safe(Coverage::Bounded { unroll, loops, inputs, locked, mixed }) => {
             let loops: Value = loops.iter().map(location_json).collect();
             let tried =
                 |input: &TriedInput| json!({ "place": location_json(&input.place), "values": input.values });
@@ -46,6 +46,7 @@ pub fn json(answer: &Answer) -> Value {
                 "loops": loops,
                 "inputs": inputs,
                 "locked": locked,
+                "mixed": mixed,
             });
         }
         Verdict::Safe(_) => object["coverage"] = json!({ "kind": "exhaustive" }),
