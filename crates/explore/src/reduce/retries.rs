@@ -13,8 +13,9 @@
 //! seen before the thread ends. One thing would not be: that what is not read in the shorter execution races with
 //! a write, or with a free, that only comes after what the thread does later. So these reads must be atomic, and
 //! of memory that nobody frees, or of the object that p is in: a free that is not ordered with an earlier access of
-//! the thread is not ordered before or after its read at p either. The argument is repeated until no such pair is left. Which histories end is a
-//! matter of one thread alone, so the search explores another program, each execution of it exactly once.
+//! the thread is not ordered before or after its read at p either. The argument is repeated until no such pair is
+//! left. Which histories end is a matter of one thread alone, so the search explores another program, each execution
+//! of it exactly once.
 //! Source: Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops", FMCAD 2021, who
 //! find such loops in the text of a program.
 //!

@@ -26,6 +26,7 @@
 //! Limits: instructions that only C programs use (private memory, floats, …) print as a comment and
 //! cannot be read back.
 
+mod expression;
 mod flat;
 mod lex;
 mod parse;

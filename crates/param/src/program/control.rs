@@ -4,7 +4,10 @@
 //! arrays of the process's own. The points are found from the functions' begins; what locations may hold, who writes
 //! them and which of them are numbers grows on the way, and everything is found anew until nothing grows.
 
-use super::machine::{Atom, AtomOp, Path, Stop, Sym, Thread, Val, advance, decided, negated, number};
+use super::machine::{
+    Atom, AtomOp, Equality, Family, Location, Path, Stop, Sym, Thread, Val, Who, advance, decided, equality,
+    negated, number,
+};
 use super::setup::{Role, Setup};
 use super::{MAX_VALUES, outside};
 use crate::syntax::Diagnostic;
@@ -13,14 +16,29 @@ use porf_ir::layout::Region;
 use porf_ir::{FunctionId, Instr, Liveness, Operand, Program, RmwOp, Width};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A piece of memory: its address and its size in bytes.
-pub type Location = (u64, u8);
+/// What an access is to: a location, and whose piece of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub location: Location,
+    /// The thread, if the location has a piece for each.
+    pub of: Option<Who>,
+}
+
+/// What a step reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    Const(u64),
+    /// Something of the family of the location.
+    Member,
+}
 
 /// What is known of a location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     /// What it may hold; of a number, what it holds at first.
     pub values: BTreeSet<u64>,
+    /// It may hold what this family has for some thread, too.
+    pub family: Option<Family>,
     /// It is a number.
     pub wide: bool,
     /// The roles that write it.
@@ -40,7 +58,7 @@ pub struct Point {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PointKind {
     /// Before an access, if it is one of a location: whether it writes, and whether it is atomic.
-    Running(Option<(Location, bool, bool)>),
+    Running(Option<(Place, bool, bool)>),
     End,
     Stuck,
     Fail(String),
@@ -53,9 +71,9 @@ pub struct Edge {
     pub to: usize,
     /// What it does, for people.
     pub what: &'static str,
-    pub location: Option<Location>,
-    /// What it reads, where the location is an enumeration.
-    pub reads: Option<u64>,
+    pub place: Option<Place>,
+    /// What it reads, where the location is no number.
+    pub reads: Option<Reading>,
     pub guard: Vec<Atom>,
     /// What the location holds then.
     pub writes: Option<Val>,
@@ -72,8 +90,10 @@ pub struct Control {
     pub begins: Vec<usize>,
     pub edges: Vec<Edge>,
     pub shared: BTreeMap<Location, Shared>,
-    /// How many slots there are.
-    pub slots: usize,
+    /// The slots for numbers.
+    pub slots: BTreeSet<usize>,
+    /// How many slots for threads there are.
+    pub pointers: usize,
 }
 
 /// An enumeration has at most 64 constructors, and one is for processes that have not begun.
@@ -82,8 +102,14 @@ const MOST_ROUNDS: usize = 200;
 /// Accesses in a row that show nothing to others.
 const MOST_SILENT: usize = 2_000;
 
-/// Finds the control of the threads of a program.
+/// Finds the control of the threads of a program. A number stays in its slot as long as it is needed, and then until
+/// another one needs the slot: a proof may need what the thread does not. If that makes too many places, slots are
+/// given out in the order of registers.
 pub fn explore(program: &Program, setup: &Setup) -> Result<Control, Diagnostic> {
+    explored(program, setup, true).or_else(|wrong| explored(program, setup, false).map_err(|_| wrong))
+}
+
+fn explored(program: &Program, setup: &Setup, stay: bool) -> Result<Control, Diagnostic> {
     let mut shared = BTreeMap::new();
     for _ in 0..MOST_ROUNDS {
         let mut round = Round {
@@ -97,11 +123,14 @@ pub fn explore(program: &Program, setup: &Setup) -> Result<Control, Diagnostic> 
                 begins: Vec::new(),
                 edges: Vec::new(),
                 shared: BTreeMap::new(),
-                slots: 0,
+                slots: BTreeSet::new(),
+                pointers: 0,
             },
             numbers: HashMap::new(),
             threads: Vec::new(),
             silent: None,
+            stay,
+            homes: HashMap::new(),
         };
         round.run()?;
         if round.shared == round.known {
@@ -109,6 +138,14 @@ pub fn explore(program: &Program, setup: &Setup) -> Result<Control, Diagnostic> 
                 return Err(wrong);
             }
             let mut control = round.control;
+            for (location, shared) in &round.shared {
+                let Some(family) = shared.family else { continue };
+                if shared.wide || shared.values.iter().any(|value| family.may_be(*value)) {
+                    let name = program.name_of(location.address, location.size);
+                    let message = format!("{name} holds what threads have of their own, and other values");
+                    return Err(outside(program, setup.roles[0].function, 0, message));
+                }
+            }
             control.shared = round.shared;
             return Ok(control);
         }
@@ -130,12 +167,19 @@ struct Round<'p> {
     threads: Vec<Option<Thread>>,
     /// A loop without an access that others can see.
     silent: Option<Diagnostic>,
+    /// Numbers stay in their slots.
+    stay: bool,
+    /// The slot of what a register holds, by the register.
+    homes: HashMap<Home, usize>,
 }
+
+/// A register, in which call, how many slots were taken when it needed one, and whether it is a slot for threads.
+type Home = (usize, u64, usize, usize, bool);
 
 /// What an access does, before the thread goes on.
 struct Access {
     what: &'static str,
-    reads: Option<u64>,
+    reads: Option<Reading>,
     guard: Vec<Atom>,
     writes: Option<Val>,
     fence: bool,
@@ -184,8 +228,8 @@ impl Round<'_> {
             }
             let silent = match (&stop, thread.next(self.program)) {
                 (Stop::Visible, Instr::Load { dst, address, size, .. }) => {
-                    let location = self.location(&thread, *address, *size)?;
-                    match self.own(role, &thread, location) {
+                    let place = self.place(&thread, *address, *size)?;
+                    match self.own(role, &thread, place.location)? {
                         Some(value) => {
                             thread.set(*dst, value);
                             true
@@ -209,12 +253,27 @@ impl Round<'_> {
     }
 
     /// What a thread knows that a location holds, because nobody else writes it.
-    fn own(&mut self, role: usize, thread: &Thread, location: Location) -> Option<Val> {
-        let initial = self.setup.initial(self.program, location.0, location.1);
+    fn own(&mut self, role: usize, thread: &Thread, location: Location) -> Result<Option<Val>, Diagnostic> {
+        let initial = self.initial(thread, location)?;
         self.shared.entry(location).or_default().values.insert(initial);
+        // What may be freed is looked at when it is accessed.
+        if self.known.keys().any(|freed| freed.size == 0 && freed.same_object(location)) {
+            return Ok(None);
+        }
         let unwritten = self.known.get(&location).is_none_or(|known| known.writers.is_empty());
-        (unwritten || self.writes_alone(role, location))
-            .then(|| thread.mirror.get(&location).cloned().unwrap_or(Val::Const(initial)))
+        Ok((unwritten || self.writes_alone(role, location))
+            .then(|| thread.mirror.get(&location).cloned().unwrap_or(Val::Const(initial))))
+    }
+
+    /// What a location holds at first: the same for all threads.
+    fn initial(&self, thread: &Thread, location: Location) -> Result<u64, Diagnostic> {
+        let mut values =
+            location.pieces().map(|piece| self.setup.initial(self.program, piece, location.size));
+        let first = values.next().unwrap_or(0);
+        if values.any(|value| value != first) {
+            return Err(thread.wrong(self.program, "an array that is not the same for all threads at first"));
+        }
+        Ok(first)
     }
 
     /// Nobody but the one thread of the role writes a location.
@@ -223,9 +282,14 @@ impl Round<'_> {
         self.setup.roles[role].once && !self.known.get(&location).is_some_and(others)
     }
 
-    fn location(&self, thread: &Thread, address: Operand, size: u8) -> Result<Location, Diagnostic> {
-        let address = thread.constant(self.program, address, "the address")?;
-        match Region::of(address) {
+    fn place(&self, thread: &Thread, address: Operand, size: u8) -> Result<Place, Diagnostic> {
+        let (location, of) = match thread.get(address) {
+            Val::Of(Family { base: address, stride, count }, who) if u64::from(size) <= stride => {
+                (Location { address, size, stride, count }, Some(who))
+            }
+            _ => (Location::single(thread.constant(self.program, address, "the address")?, size), None),
+        };
+        match Region::of(location.address) {
             Some(Region::Global | Region::Heap | Region::Zeroed | Region::Stack) => {}
             Some(Region::Private) => return Err(thread.wrong(self.program, "memory of the thread's own")),
             _ => {
@@ -233,19 +297,19 @@ impl Round<'_> {
                     .wrong(self.program, "an access through something that is no pointer to a variable"));
             }
         }
-        if let Some(line) = (0..u64::from(size)).find_map(|at| self.setup.written_late.get(&(address + at))) {
+        let mut bytes = location.pieces().flat_map(|piece| piece..piece + u64::from(size));
+        if let Some(line) = bytes.find_map(|byte| self.setup.written_late.get(&byte)) {
             let message = format!("main writes this while threads run (line {line})");
             return Err(thread.wrong(self.program, message));
         }
-        let overlaps = |other: &Location| {
-            *other != (address, size)
-                && other.0 < address + u64::from(size)
-                && address < other.0 + u64::from(other.1)
-        };
-        if self.shared.keys().any(overlaps) {
-            return Err(thread.wrong(self.program, "accesses of different sizes to the same memory"));
+        if let Some(other) = self.shared.keys().find(|other| location.overlaps(**other)) {
+            let message = match (of, other.stride) {
+                (None, 0) => "accesses of different sizes to the same memory",
+                _ => "a thread uses other parts of an array than those that its threads own",
+            };
+            return Err(thread.wrong(self.program, message));
         }
-        Ok((address, size))
+        Ok(Place { location, of })
     }
 
     /// The point at which a path ends, and the slots that it needs.
@@ -256,19 +320,29 @@ impl Round<'_> {
         stop: Stop,
     ) -> Result<(usize, Vec<(usize, Val)>), Diagnostic> {
         let (function, line) = thread.place(self.program);
+        let mut slots: Vec<(usize, Val)> = Vec::new();
+        let running = stop == Stop::Visible;
+        if running {
+            self.forget(&mut thread);
+            slots = self.settle(&mut thread);
+        }
         let kind = match stop {
             Stop::Visible => PointKind::Running(self.kind(&thread)?),
             Stop::End => PointKind::End,
             Stop::Stuck => PointKind::Stuck,
             Stop::Fail(message) => PointKind::Fail(message),
         };
-        let mut slots: Vec<(usize, Val)> = Vec::new();
-        let running = matches!(kind, PointKind::Running(_));
         if running {
-            self.forget(&mut thread);
-            slots = settle(&mut thread);
-            self.control.slots = self.control.slots.max(slots.len());
-            slots.retain(|(slot, value)| *value != Val::Sym(Sym::Slot(*slot), 0));
+            for (slot, value) in &slots {
+                match value {
+                    Val::Of(..) => self.control.pointers = self.control.pointers.max(slot + 1),
+                    _ => _ = self.control.slots.insert(*slot),
+                }
+            }
+            slots.retain(|(slot, value)| match value {
+                Val::Of(_, who) => *who != Who::Slot(*slot),
+                value => *value != Val::Sym(Sym::Slot(*slot), 0),
+            });
         } else {
             let same = |point: &Point| {
                 point.role == role && point.kind == kind && (point.line == line || kind == PointKind::End)
@@ -313,21 +387,28 @@ impl Round<'_> {
     }
 
     /// The access that a thread is about to make.
-    fn kind(&self, thread: &Thread) -> Result<Option<(Location, bool, bool)>, Diagnostic> {
+    fn kind(&self, thread: &Thread) -> Result<Option<(Place, bool, bool)>, Diagnostic> {
         Ok(match thread.next(self.program) {
             Instr::Load { address, size, mode, .. } => {
-                Some((self.location(thread, *address, *size)?, false, *mode != ReadMode::Plain))
+                Some((self.place(thread, *address, *size)?, false, *mode != ReadMode::Plain))
             }
             Instr::Store { address, size, mode, .. } => {
-                Some((self.location(thread, *address, *size)?, true, *mode != WriteMode::Plain))
+                Some((self.place(thread, *address, *size)?, true, *mode != WriteMode::Plain))
             }
             Instr::Rmw { address, size, .. } | Instr::Cas { address, size, .. } => {
-                Some((self.location(thread, *address, *size)?, true, true))
+                Some((self.place(thread, *address, *size)?, true, true))
             }
             Instr::Lock { address } | Instr::Unlock { address } | Instr::TryLock { address, .. } => {
-                Some((self.location(thread, *address, 4)?, true, true))
+                Some((self.place(thread, *address, 4)?, true, true))
             }
             Instr::Fence { .. } => None,
+            Instr::Free { address, .. } => {
+                let address = thread.constant(self.program, *address, "what is freed")?;
+                if !matches!(Region::of(address), Some(Region::Heap | Region::Zeroed)) {
+                    return Err(thread.wrong(self.program, "a thread frees what main has not allocated"));
+                }
+                Some((Place { location: Location::single(address, 0), of: None }, true, true))
+            }
             other => {
                 let name = format!("{other:?}");
                 let name = name.split([' ', '{', '(']).next().unwrap_or("").to_owned();
@@ -340,11 +421,11 @@ impl Round<'_> {
 
     fn expand(&mut self, from: usize, thread: Thread) -> Result<(), Diagnostic> {
         let role = self.control.points[from].role;
-        let location = match &self.control.points[from].kind {
-            PointKind::Running(access) => access.map(|(location, ..)| location),
+        let place = match &self.control.points[from].kind {
+            PointKind::Running(access) => access.map(|(place, ..)| place),
             _ => None,
         };
-        for access in self.accesses(role, &thread, location)? {
+        for access in self.accesses(role, &thread, place.map(|place| place.location))? {
             let Access { what, reads, guard, writes, fence, lock, fails, thread } = access;
             let paths = match fails {
                 Some(message) => vec![(guard, thread, Stop::Fail(message))],
@@ -357,7 +438,7 @@ impl Round<'_> {
                     from,
                     to,
                     what,
-                    location,
+                    place,
                     reads,
                     guard,
                     writes,
@@ -394,16 +475,18 @@ impl Round<'_> {
         let Some(location) = location else {
             return Ok(vec![Access { fence: true, ..next("fence") }]);
         };
-        let initial = self.setup.initial(self.program, location.0, location.1);
+        let initial = self.initial(thread, location)?;
         self.shared.entry(location).or_default().values.insert(initial);
         let known = self.known.get(&location).cloned().unwrap_or_default();
-        let width = Width::of_bytes(location.1);
-        let values: Vec<u64> = known.values.iter().copied().collect();
+        let width = Width::of_bytes(location.size.max(1));
+        let member = known.family.map(|family| (Some(Reading::Member), Val::Of(family, Who::Read)));
         // What the location may hold, with what a step that reads it knows then.
-        let readings: Vec<(Option<u64>, Val)> = if known.wide {
+        let readings: Vec<(Option<Reading>, Val)> = if known.wide {
             vec![(None, Val::Sym(Sym::Read, 0))]
         } else {
-            values.iter().map(|value| (Some(*value), Val::Const(*value))).collect()
+            let constants =
+                known.values.iter().map(|value| (Some(Reading::Const(*value)), Val::Const(*value)));
+            constants.chain(member).collect()
         };
         let mut found = Vec::new();
         match thread.next(self.program) {
@@ -423,6 +506,10 @@ impl Round<'_> {
                 }
                 access.writes = Some(value);
                 found.push(access);
+            }
+            Instr::Free { .. } => {
+                self.write(role, location, &Val::Const(1));
+                found.push(Access { writes: Some(Val::Const(1)), ..next("free") });
             }
             Instr::Rmw { dst, op, operand, .. } => {
                 let operand = self.value(thread, *operand, location, known.wide)?;
@@ -450,14 +537,19 @@ impl Round<'_> {
                 let expected = self.value(thread, *expected, location, known.wide)?;
                 let new = self.value(thread, *new, location, known.wide)?;
                 for (reads, old) in readings {
+                    let atom = Atom { a: old.clone(), op: AtomOp::Eq, b: number(&expected, width) };
                     let equal = match (&old, &expected) {
                         (Val::Const(old), Val::Const(expected)) => {
                             Some(width.truncate(*old) == width.truncate(*expected))
                         }
-                        _ => None,
+                        (old, expected) => match equality(old, expected) {
+                            Equality::Known(equal) => Some(equal),
+                            Equality::Open => decided(&[], &atom),
+                            Equality::Refused => {
+                                return Err(thread.wrong(self.program, "a comparison of different things"));
+                            }
+                        },
                     };
-                    let atom = Atom { a: old.clone(), op: AtomOp::Eq, b: number(&expected, width) };
-                    let equal = equal.or_else(|| decided(&[], &atom));
                     if equal != Some(false) {
                         let guard = if equal.is_none() { vec![atom.clone()] } else { Vec::new() };
                         let access = Access { reads, guard, ..next("cas") };
@@ -479,15 +571,25 @@ impl Round<'_> {
                     _ => (None, 0, 1, "lock"),
                 };
                 self.write(role, location, &Val::Const(to));
-                let mut access =
-                    Access { reads: Some(from), writes: Some(Val::Const(to)), lock: true, ..next(what) };
+                let mut access = Access {
+                    reads: Some(Reading::Const(from)),
+                    writes: Some(Val::Const(to)),
+                    lock: true,
+                    ..next(what)
+                };
                 if what == "unlock" {
                     let fails = Some("unlocks what is not locked".to_owned());
-                    found.push(Access { reads: Some(0), fence: true, fails, ..next("bad_unlock") });
+                    found.push(Access {
+                        reads: Some(Reading::Const(0)),
+                        fence: true,
+                        fails,
+                        ..next("bad_unlock")
+                    });
                 }
                 if let Some(dst) = dst {
                     access.thread.set(dst, Val::Const(1));
-                    let mut taken = Access { reads: Some(1), fence: true, ..next("failing_trylock") };
+                    let mut taken =
+                        Access { reads: Some(Reading::Const(1)), fence: true, ..next("failing_trylock") };
                     taken.thread.set(dst, Val::Const(0));
                     found.push(taken);
                 }
@@ -525,11 +627,11 @@ impl Round<'_> {
         location: Location,
         wide: bool,
     ) -> Result<Val, Diagnostic> {
-        let width = Width::of_bytes(location.1);
+        let width = Width::of_bytes(location.size);
         Ok(match thread.get(operand) {
             value @ Val::Const(_) if wide => number(&value, width),
             Val::Const(value) => Val::Const(width.truncate(value)),
-            Val::Sym(sym, offset) => Val::Sym(sym, offset),
+            value @ (Val::Sym(..) | Val::Of(..)) => value,
             Val::Argument | Val::Unknown => {
                 thread.constant(self.program, operand, "what is stored")?;
                 Val::Unknown
@@ -546,29 +648,77 @@ impl Round<'_> {
                 shared.wide |= shared.values.len() > MAX_VALUES;
             }
             Val::Const(_) => {}
+            Val::Of(family, _) if shared.family.is_none_or(|known| known == *family) => {
+                shared.family = Some(*family);
+            }
             _ => shared.wide = true,
         }
     }
-}
 
-/// Puts numbers in slots, in the order of registers, and says what the slots hold then.
-fn settle(thread: &mut Thread) -> Vec<(usize, Val)> {
-    let mut slots: Vec<(usize, Val)> = Vec::new();
-    let mut place = |value: &mut Val| {
-        let Val::Sym(sym, offset) = *value else { return };
-        let known = slots.iter().find_map(|(slot, held)| match held {
-            Val::Sym(other, base) if *other == sym => Some((*slot, *base)),
-            _ => None,
-        });
-        let (slot, base) = known.unwrap_or_else(|| {
-            slots.push((slots.len(), Val::Sym(sym, offset)));
-            (slots.len() - 1, offset)
-        });
-        *value = Val::Sym(Sym::Slot(slot), offset - base);
-    };
-    for frame in &mut thread.frames {
-        frame.regs.iter_mut().for_each(&mut place);
+    /// Puts numbers and threads in slots, and says what the slots hold then.
+    fn settle(&mut self, thread: &mut Thread) -> Vec<(usize, Val)> {
+        let Round { stay, homes, .. } = self;
+        let mut slots: Vec<(usize, Val)> = Vec::new();
+        // What is in a slot already.
+        let mut taken: BTreeSet<(bool, usize)> = BTreeSet::new();
+        if *stay {
+            let registers = thread.frames.iter().flat_map(|frame| &frame.regs);
+            taken = (registers.chain(thread.mirror.values()))
+                .filter_map(|value| match value {
+                    Val::Sym(Sym::Slot(slot), _) => Some((false, *slot)),
+                    Val::Of(_, Who::Slot(slot)) => Some((true, *slot)),
+                    _ => None,
+                })
+                .collect();
+        }
+        let mut place = |value: &mut Val, (depth, function, at): (usize, u64, usize)| {
+            let (points, held) = match value {
+                Val::Sym(sym, _) => (false, if let Sym::Slot(slot) = sym { Some(*slot) } else { None }),
+                Val::Of(_, Who::Me) => return,
+                Val::Of(_, who) => (true, if let Who::Slot(slot) = who { Some(*slot) } else { None }),
+                _ => return,
+            };
+            let mut free = || {
+                let mut tries = 0;
+                loop {
+                    let next = homes.keys().filter(|home| home.4 == points).count();
+                    let slot = *homes.entry((depth, function, at, tries, points)).or_insert(next);
+                    if taken.insert((points, slot)) {
+                        return slot;
+                    }
+                    tries += 1;
+                }
+            };
+            let of_kind = slots.iter().filter(|(_, held)| matches!(held, Val::Of(..)) == points);
+            let known = of_kind.clone().find_map(|(slot, held)| match (held, &*value) {
+                (Val::Sym(other, base), Val::Sym(sym, _)) if other == sym => Some((*slot, *base)),
+                (Val::Of(_, other), Val::Of(_, who)) if other == who => Some((*slot, 0)),
+                _ => None,
+            });
+            let next = of_kind.count();
+            let (slot, base) = known.unwrap_or_else(|| {
+                let slot = match held {
+                    Some(slot) if *stay => slot,
+                    _ if *stay => free(),
+                    _ => next,
+                };
+                slots.push((slot, value.clone()));
+                (slot, if let Val::Sym(_, offset) = value { *offset } else { 0 })
+            });
+            match value {
+                Val::Sym(sym, offset) => (*sym, *offset) = (Sym::Slot(slot), *offset - base),
+                Val::Of(_, who) => *who = Who::Slot(slot),
+                _ => {}
+            }
+        };
+        for (depth, frame) in thread.frames.iter_mut().enumerate() {
+            for (at, value) in frame.regs.iter_mut().enumerate() {
+                place(value, (depth, u64::from(frame.function.0), at));
+            }
+        }
+        for (at, (_, value)) in thread.mirror.iter_mut().enumerate() {
+            place(value, (usize::MAX, 0, at));
+        }
+        slots
     }
-    thread.mirror.values_mut().for_each(&mut place);
-    slots
 }

@@ -1,7 +1,7 @@
 //! The system of a program, as text.
 
-use super::control::{Control, Edge, Location, PointKind};
-use super::machine::{AtomOp, Sym, Val};
+use super::control::{Control, Edge, Place, PointKind, Reading};
+use super::machine::{AtomOp, Location, Sym, Val, Who};
 use super::setup::Setup;
 use super::{Translated, outside};
 use crate::syntax::{Diagnostic, Span};
@@ -39,8 +39,15 @@ pub fn system(program: &Program, setup: &Setup, control: &Control) -> Result<Tra
         lines.push(role.line);
     }
     for (number, edge) in control.edges.iter().enumerate() {
-        transition(&mut text, control, edge, number, &names);
-        lines.push(control.points[edge.from].line);
+        // What a slot points to is another process, or this one.
+        let indices: &[&str] = match edge.place.and_then(|place| place.of) {
+            Some(Who::Slot(_) | Who::Read) => &["q", "p"],
+            _ => &["p"],
+        };
+        for index in indices {
+            transition(&mut text, control, edge, number, &names, index);
+            lines.push(control.points[edge.from].line);
+        }
     }
     let function = setup.roles[0].function;
     let mut system = crate::load(&text).map_err(|wrong| {
@@ -64,6 +71,13 @@ fn assumptions(setup: &Setup, control: &Control, names: &Names) -> Vec<String> {
         .collect();
     if !wide.is_empty() {
         assumptions.push(format!("numbers do not wrap around: {}", wide.join(", ")));
+    }
+    let arrays: Vec<&str> = (names.used.iter())
+        .filter(|location| location.stride != 0)
+        .map(|location| names.variables[location].as_str())
+        .collect();
+    if !arrays.is_empty() {
+        assumptions.push(format!("arrays are as long as there are threads: {}", arrays.join(", ")));
     }
     if let Some(line) = setup.left {
         assumptions
@@ -96,7 +110,10 @@ impl Names {
         }
         let mut variables: BTreeMap<Location, String> = BTreeMap::new();
         for location in control.shared.keys() {
-            let mut name = word(&program.name_of(location.0, location.1));
+            let mut name = word(&program.name_of(location.address, location.size));
+            if location.size == 0 {
+                name = format!("Freed_{name}");
+            }
             // `N0` is a value, `L0` a slot.
             if name.ends_with(|last: char| last.is_ascii_digit()) {
                 name.push('_');
@@ -105,16 +122,25 @@ impl Names {
             let name = unused(name, &taken);
             variables.insert(*location, name);
         }
-        let used = control.edges.iter().filter_map(|edge| edge.location).collect();
+        let used = control.edges.iter().filter_map(|edge| Some(edge.place?.location)).collect();
         Names { points, variables, used }
     }
 
     fn variable(&self, edge: &Edge) -> &str {
-        edge.location.map_or("", |location| self.variables[&location].as_str())
+        edge.place.map_or("", |place| self.variables[&place.location].as_str())
+    }
+
+    /// A thread in a step.
+    fn process(&self, edge: &Edge, who: Who, index: &str) -> String {
+        match who {
+            Who::Me => "p".to_owned(),
+            Who::Slot(slot) => format!("P{slot}[p]"),
+            Who::Read => format!("{}_of{}", self.variable(edge), subscript(edge.place, index)),
+        }
     }
 
     /// A value in a step.
-    fn term(&self, edge: &Edge, wide: bool, value: &Val) -> String {
+    fn term(&self, edge: &Edge, wide: bool, value: &Val, index: &str) -> String {
         let plus = |what: String, offset: i64| match offset {
             0 => what,
             1.. => format!("{what} + {offset}"),
@@ -124,10 +150,18 @@ impl Names {
             Val::Const(value) if wide => format!("{}", *value as i64),
             Val::Const(value) => format!("N{value}"),
             Val::Sym(Sym::Slot(slot), offset) => plus(format!("L{slot}[p]"), *offset),
-            Val::Sym(Sym::Read, offset) => plus(self.variable(edge).to_owned(), *offset),
+            Val::Sym(Sym::Read, offset) => {
+                plus(format!("{}{}", self.variable(edge), subscript(edge.place, index)), *offset)
+            }
+            Val::Of(_, who) => self.process(edge, *who, index),
             Val::Argument | Val::Unknown => "?".to_owned(),
         }
     }
+}
+
+/// The index behind a name, if it has one.
+fn subscript(place: Option<Place>, index: &str) -> String {
+    if place.is_some_and(|place| place.of.is_some()) { format!("[{index}]") } else { String::new() }
 }
 
 /// A name that begins with a capital.
@@ -145,7 +179,7 @@ fn word(name: &str) -> String {
 
 /// The name, or the name with the next letter behind it that makes it new.
 fn unused(name: String, taken: &[String]) -> String {
-    const OTHERS: [&str; 4] = ["PC", "Unborn", "No", "Yes"];
+    const OTHERS: [&str; 5] = ["PC", "Unborn", "No", "Yes", "Member"];
     let is_new = |name: &String| !taken.contains(name) && !OTHERS.contains(&name.as_str());
     if is_new(&name) {
         return name;
@@ -158,14 +192,17 @@ fn declarations(text: &mut String, setup: &Setup, control: &Control, names: &Nam
         let _ = writeln!(text, "number_procs {}", setup.roles.len());
     }
     let mut values: BTreeSet<u64> = BTreeSet::new();
+    let mut members = false;
     for (location, shared) in &control.shared {
         if names.used.contains(location) && !shared.wide {
             values.extend(&shared.values);
+            members |= shared.family.is_some();
         }
     }
     let _ = writeln!(text, "type loc = Unborn | {}", names.points.join(" | "));
     if !values.is_empty() {
-        let values: Vec<String> = values.iter().map(|value| format!("N{value}")).collect();
+        let values = values.iter().map(|value| format!("N{value}"));
+        let values: Vec<String> = values.chain(members.then(|| "Member".to_owned())).collect();
         let _ = writeln!(text, "type value = {}", values.join(" | "));
     }
     let once: Vec<usize> = (0..setup.roles.len()).filter(|role| setup.roles[*role].once).collect();
@@ -174,9 +211,13 @@ fn declarations(text: &mut String, setup: &Setup, control: &Control, names: &Nam
     }
     text.push_str("array PC[proc] : loc\n");
     let mut init = vec!["PC[p] = Unborn".to_owned()];
-    for slot in 0..control.slots {
+    for slot in &control.slots {
         let _ = writeln!(text, "array L{slot}[proc] : int");
         init.push(format!("L{slot}[p] = 0"));
+    }
+    for slot in 0..control.pointers {
+        let _ = writeln!(text, "array P{slot}[proc] : proc");
+        init.push(format!("P{slot}[p] = p"));
     }
     for role in once {
         let _ = writeln!(text, "weak var Begun{role} : answer");
@@ -184,9 +225,18 @@ fn declarations(text: &mut String, setup: &Setup, control: &Control, names: &Nam
     }
     for (location, shared) in control.shared.iter().filter(|(location, _)| names.used.contains(location)) {
         let name = &names.variables[location];
-        let _ = writeln!(text, "weak var {name} : {}", if shared.wide { "int" } else { "value" });
-        let initial = setup.initial(program, location.0, location.1);
-        let width = porf_ir::Width::of_bytes(location.1);
+        let (kind, declared, name) = match location.stride {
+            0 => ("var", String::new(), name.clone()),
+            _ => ("array", "[proc]".to_owned(), format!("{name}[p]")),
+        };
+        let variable = &names.variables[location];
+        let sort = if shared.wide { "int" } else { "value" };
+        let _ = writeln!(text, "weak {kind} {variable}{declared} : {sort}");
+        if shared.family.is_some() {
+            let _ = writeln!(text, "weak {kind} {variable}_of{declared} : proc");
+        }
+        let initial = setup.initial(program, location.address, location.size);
+        let width = porf_ir::Width::of_bytes(location.size.max(1));
         init.push(match shared.wide {
             true => format!("{name} = {}", width.signed(initial)),
             false => format!("{name} = N{initial}"),
@@ -202,6 +252,16 @@ fn properties(text: &mut String, control: &Control, setup: &Setup, names: &Names
             let _ = writeln!(text, "unsafe wrong_{} (p) {{ PC[p] = {} }}", point.line, names.points[number]);
             lines.push(point.line);
         }
+        let PointKind::Running(Some((place, ..))) = &point.kind else { continue };
+        let freed = |location: &&Location| location.size == 0 && location.same_object(place.location);
+        if let Some(freed) = names.used.iter().find(freed) {
+            let _ = writeln!(
+                text,
+                "unsafe freed_{} (p) {{ PC[p] = {} && p@{} = N1 }}",
+                point.line, names.points[number], names.variables[freed]
+            );
+            lines.push(point.line);
+        }
     }
     let access = |number: usize| match &control.points[number].kind {
         PointKind::Running(Some(access)) => Some(*access),
@@ -214,10 +274,15 @@ fn properties(text: &mut String, control: &Control, setup: &Setup, names: &Names
                 continue;
             };
             let alone = a.role == b.role && setup.roles[a.role].once;
-            if x == y && (writes || also_writes) && !(atomic && also_atomic) && !alone {
+            let together = match (x.of, y.of) {
+                (Some(Who::Me), Some(Who::Me)) => continue,
+                (Some(of), Some(also_of)) => format!(" && {} = {}", thread(of, "p"), thread(also_of, "q")),
+                _ => String::new(),
+            };
+            if x.location == y.location && (writes || also_writes) && !(atomic && also_atomic) && !alone {
                 let _ = writeln!(
                     text,
-                    "unsafe race_{}_{} (p q) {{ PC[p] = {} && PC[q] = {} }}",
+                    "unsafe race_{}_{} (p q) {{ PC[p] = {} && PC[q] = {}{together} }}",
                     a.line, b.line, names.points[i], names.points[j]
                 );
                 lines.push(a.line);
@@ -226,12 +291,26 @@ fn properties(text: &mut String, control: &Control, setup: &Setup, names: &Names
     }
 }
 
-fn transition(text: &mut String, control: &Control, edge: &Edge, number: usize, names: &Names) {
+/// The thread whose part the process `name` is about to access.
+fn thread(who: Who, name: &str) -> String {
+    match who {
+        Who::Slot(slot) => format!("P{slot}[{name}]"),
+        Who::Me | Who::Read => name.to_owned(),
+    }
+}
+
+fn transition(text: &mut String, control: &Control, edge: &Edge, number: usize, names: &Names, index: &str) {
     let variable = names.variable(edge);
-    let wide = edge.location.is_some_and(|location| control.shared[&location].wide);
+    let at = subscript(edge.place, index);
+    let wide = edge.place.is_some_and(|place| control.shared[&place.location].wide);
     let mut guard = vec![format!("PC[p] = {}", names.points[edge.from])];
-    if let Some(value) = edge.reads {
-        guard.push(format!("{variable} = N{value}"));
+    if let Some(Place { of: Some(who @ Who::Slot(_)), .. }) = edge.place {
+        guard.push(format!("{} = {index}", names.process(edge, who, index)));
+    }
+    match edge.reads {
+        Some(Reading::Const(value)) => guard.push(format!("{variable}{at} = N{value}")),
+        Some(Reading::Member) => guard.push(format!("{variable}{at} = Member")),
+        None => {}
     }
     for atom in &edge.guard {
         let op = match atom.op {
@@ -240,7 +319,8 @@ fn transition(text: &mut String, control: &Control, edge: &Edge, number: usize, 
             AtomOp::Lt => "<",
             AtomOp::Le => "<=",
         };
-        guard.push(format!("{} {op} {}", names.term(edge, true, &atom.a), names.term(edge, true, &atom.b)));
+        let [a, b] = [&atom.a, &atom.b].map(|side| names.term(edge, true, side, index));
+        guard.push(format!("{a} {op} {b}"));
     }
     if edge.fence {
         guard.push("fence()".to_owned());
@@ -250,16 +330,27 @@ fn transition(text: &mut String, control: &Control, edge: &Edge, number: usize, 
     }
     let mut updates = vec![format!("PC[p] := {}", names.points[edge.to])];
     if let Some(value) = &edge.writes {
-        updates.push(format!("{variable} := {}", names.term(edge, wide, value)));
+        if let Val::Of(..) = value {
+            updates.push(format!("{variable}{at} := Member"));
+            updates.push(format!("{variable}_of{at} := {}", names.term(edge, wide, value, index)));
+        } else {
+            updates.push(format!("{variable}{at} := {}", names.term(edge, wide, value, index)));
+        }
     }
     for (slot, value) in &edge.slots {
-        updates.push(format!("L{slot}[p] := {}", names.term(edge, true, value)));
+        let array = if let Val::Of(..) = value { 'P' } else { 'L' };
+        updates.push(format!("{array}{slot}[p] := {}", names.term(edge, true, value, index)));
     }
     let line = control.points[edge.from].line;
     let place = if variable.is_empty() { String::new() } else { format!("_{}", variable.to_lowercase()) };
+    let (other, own) = match edge.place.and_then(|place| place.of) {
+        Some(Who::Slot(_)) if index == "p" => ("", "_own"),
+        Some(Who::Slot(_)) => (" q", ""),
+        _ => ("", ""),
+    };
     let _ = writeln!(
         text,
-        "transition line{line}_{}{place}_{number} ([p]) requires {{ {} }} {{ {} }}",
+        "transition line{line}_{}{place}_{number}{own} ([p]{other}) requires {{ {} }} {{ {} }}",
         edge.what,
         guard.join(" && "),
         updates.join("; ")

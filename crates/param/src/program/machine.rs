@@ -2,7 +2,7 @@
 
 use super::outside;
 use crate::syntax::Diagnostic;
-use porf_ir::layout::{Region, function_at};
+use porf_ir::layout::{self, Region, function_at};
 use porf_ir::{BinOp, CmpOp, FunctionId, HeldOp, Instr, Operand, Program, Width};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,8 @@ pub enum Val {
     Const(u64),
     /// A number plus a constant.
     Sym(Sym, i64),
+    /// What a family has for some thread: the argument of the thread, or a pointer to its part of an array.
+    Of(Family, Who),
     /// Differs from thread to thread.
     Argument,
     /// What may not be looked at.
@@ -25,6 +27,120 @@ pub enum Sym {
     Slot(usize),
     /// What the step reads.
     Read,
+}
+
+/// Numbers `base + k · stride`, one for each thread k: different ones for different threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Family {
+    pub base: u64,
+    pub stride: u64,
+    /// The threads that `main` creates. There may be more: the family goes on.
+    pub count: u64,
+}
+
+/// A thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Who {
+    /// The one that runs.
+    Me,
+    /// The process's own array number k, as it was when the step began.
+    Slot(usize),
+    /// What the step reads.
+    Read,
+}
+
+impl Family {
+    /// The members for the threads that `main` creates.
+    pub fn members(self) -> impl Iterator<Item = u64> {
+        (0..self.count).map(move |k| self.base.wrapping_add(k.wrapping_mul(self.stride)))
+    }
+
+    /// They point to parts of a variable.
+    pub fn is_pointer(self) -> bool {
+        !matches!(Region::of(self.base), None | Some(Region::Low))
+    }
+
+    /// Whether a constant may be a member. Pointers go no further than the variable, whose length is that for the
+    /// threads that `main` creates; numbers go on.
+    pub fn may_be(self, constant: u64) -> bool {
+        !self.is_pointer() || self.members().any(|member| member == constant)
+    }
+
+    fn moved(self, by: u64) -> Family {
+        Family { base: self.base.wrapping_add(by), ..self }
+    }
+
+    fn times(self, by: u64) -> Family {
+        Family { base: self.base.wrapping_mul(by), stride: self.stride.wrapping_mul(by), ..self }
+    }
+}
+
+/// A piece of memory, or one for each thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Location {
+    pub address: u64,
+    /// In bytes; 0 stands for whether the object there is freed.
+    pub size: u8,
+    /// From one thread's piece to the next one's; 0 if there is a single piece.
+    pub stride: u64,
+    pub count: u64,
+}
+
+impl Location {
+    pub fn single(address: u64, size: u8) -> Location {
+        Location { address, size, stride: 0, count: 1 }
+    }
+
+    /// Where the pieces begin.
+    pub fn pieces(self) -> impl Iterator<Item = u64> {
+        Family { base: self.address, stride: self.stride, count: self.count }.members()
+    }
+
+    /// Both lie in one allocated object.
+    pub fn same_object(self, other: Location) -> bool {
+        let object = |at: u64| (Region::of(at), layout::owner(at), layout::slot(at));
+        object(self.address) == object(other.address)
+    }
+
+    pub fn overlaps(self, other: Location) -> bool {
+        let meet = |a: u64, b: u64| a < b + u64::from(other.size) && b < a + u64::from(self.size);
+        self != other && self.pieces().any(|a| other.pieces().any(|b| meet(a, b)))
+    }
+}
+
+/// Whether two values are equal, as far as that follows from them alone.
+pub enum Equality {
+    Known(bool),
+    /// It depends on the state.
+    Open,
+    /// It cannot be said in a system.
+    Refused,
+}
+
+pub fn equality(a: &Val, b: &Val) -> Equality {
+    match (a, b) {
+        (Val::Const(a), Val::Const(b)) => Equality::Known(a == b),
+        (Val::Of(f, who), Val::Of(g, other)) if f == g => {
+            if who == other {
+                Equality::Known(true)
+            } else {
+                Equality::Open
+            }
+        }
+        (Val::Of(f, _), Val::Of(g, _))
+            if f.is_pointer() && g.is_pointer() && f.members().all(|member| !g.may_be(member)) =>
+        {
+            Equality::Known(false)
+        }
+        (Val::Of(family, _), Val::Const(constant)) | (Val::Const(constant), Val::Of(family, _))
+            if !family.may_be(*constant) =>
+        {
+            Equality::Known(false)
+        }
+        (Val::Sym(x, c), Val::Sym(y, d)) if x == y => Equality::Known(c == d),
+        (Val::Sym(..) | Val::Const(_), Val::Sym(..) | Val::Const(_)) => Equality::Open,
+        _ => Equality::Refused,
+    }
 }
 
 /// A comparison that a path has decided: `a` and `b + constant`.
@@ -58,7 +174,7 @@ pub struct Thread {
     /// How often it holds a lock.
     pub held: BTreeMap<u64, u64>,
     /// What locations hold that this thread alone writes, where they have changed.
-    pub mirror: BTreeMap<(u64, u8), Val>,
+    pub mirror: BTreeMap<Location, Val>,
 }
 
 /// Where a path ends.
@@ -162,9 +278,10 @@ impl Thread {
     pub fn constant(&self, program: &Program, operand: Operand, what: &str) -> Result<u64, Diagnostic> {
         match self.get(operand) {
             Val::Const(value) => Ok(value),
-            Val::Argument => Err(self
+            Val::Argument | Val::Of(_, Who::Me) => Err(self
                 .wrong(program, format!("{what} depends on the argument of the thread"))
                 .help("each thread has its own: --threads main proves the threads that main creates")),
+            Val::Of(..) => Err(self.wrong(program, format!("{what} depends on which thread this points to"))),
             _ => Err(self.wrong(program, format!("{what} depends on a number that is not constant"))),
         }
     }
@@ -234,7 +351,15 @@ fn local(program: &Program, thread: &mut Thread, known: &[Atom]) -> Result<Local
                 thread.set(*dst, Val::Const(u64::from(op.apply(*width, a, b))));
             }
             (a, b) => {
-                let opaque = |val: &Val| matches!(val, Val::Argument | Val::Unknown);
+                let test = matches!(op, CmpOp::Eq | CmpOp::Ne);
+                let whole = |val: &Val| matches!(val, Val::Of(..));
+                if test && let Equality::Known(equal) = equality(&a, &b) {
+                    thread.set(*dst, Val::Const(u64::from(equal == (*op == CmpOp::Eq))));
+                    thread.go_on();
+                    return Ok(Local::Next);
+                }
+                let open = test && matches!(equality(&a, &b), Equality::Open);
+                let opaque = |val: &Val| matches!(val, Val::Argument | Val::Unknown) || whole(val) && !open;
                 if opaque(&a) || opaque(&b) {
                     thread.constant(
                         program,
@@ -412,9 +537,31 @@ fn binary(
         {
             Val::Sym(sym, offset)
         }
+        (Val::Of(family, who), BinOp::Add, Val::Const(c))
+        | (Val::Const(c), BinOp::Add, Val::Of(family, who)) => {
+            Val::Of(family.moved(width.signed(c) as u64), who)
+        }
+        (Val::Of(family, who), BinOp::Sub, Val::Const(c)) => {
+            Val::Of(family.moved((width.signed(c) as u64).wrapping_neg()), who)
+        }
+        (Val::Of(family, who), BinOp::Mul, Val::Const(c))
+        | (Val::Const(c), BinOp::Mul, Val::Of(family, who))
+            if c != 0 && !family.is_pointer() =>
+        {
+            Val::Of(family.times(width.signed(c) as u64), who)
+        }
+        (Val::Of(family, who), BinOp::Shl, Val::Const(c)) if c < 32 && !family.is_pointer() => {
+            Val::Of(family.times(1 << c), who)
+        }
+        (Val::Of(family, who), BinOp::And, Val::Const(c))
+            if !family.is_pointer() && c.trailing_ones() >= 32 && c.count_ones() == c.trailing_ones() =>
+        {
+            Val::Of(family, who)
+        }
         (Val::Argument, BinOp::Add | BinOp::Sub | BinOp::And, Val::Const(_)) => Val::Argument,
-        (Val::Argument, ..) | (_, _, Val::Argument) => {
-            thread.constant(program, if thread.get(a) == Val::Argument { a } else { b }, "this")?;
+        (Val::Argument | Val::Of(..), ..) | (_, _, Val::Argument | Val::Of(..)) => {
+            let whole = matches!(thread.get(a), Val::Argument | Val::Of(..));
+            thread.constant(program, if whole { a } else { b }, "this")?;
             return Err(refused());
         }
         _ => return Err(refused()),

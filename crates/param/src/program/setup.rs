@@ -3,7 +3,7 @@
 //! `main` is run with constants up to the first thread that it joins, or its end. Between the first thread and that
 //! point it may only create threads and use memory that no thread uses; [`Setup::written_late`] lists the rest.
 
-use super::machine::{Stop, Thread, Val, advance};
+use super::machine::{Family, Stop, Thread, Val, Who, advance};
 use super::{Threads, outside};
 use crate::syntax::Diagnostic;
 use porf_event::ThreadId;
@@ -114,7 +114,8 @@ pub fn run(program: &Program, threads: &Threads) -> Result<Setup, Diagnostic> {
                 let message = format!("main gives no thread the function {unknown}");
                 return Err(outside(program, entry, 0, message));
             }
-            let mut roles = grouped(created);
+            let mut roles = grouped(&created);
+            own_parts(&created, &mut roles);
             roles.iter_mut().for_each(|role| role.once &= !named.contains(&name(role)));
             roles
         }
@@ -123,11 +124,11 @@ pub fn run(program: &Program, threads: &Threads) -> Result<Setup, Diagnostic> {
 }
 
 /// What the threads run, where a function that was given to several threads is one role.
-fn grouped(created: Vec<Role>) -> Vec<Role> {
+fn grouped(created: &[Role]) -> Vec<Role> {
     let mut roles: Vec<Role> = Vec::new();
     for one in created {
         match roles.iter_mut().find(|role| role.function == one.function) {
-            None => roles.push(one),
+            None => roles.push(one.clone()),
             Some(role) => {
                 role.once = false;
                 if role.argument != one.argument {
@@ -137,6 +138,25 @@ fn grouped(created: Vec<Role>) -> Vec<Role> {
         }
     }
     roles
+}
+
+/// Where one function is given to several threads and their arguments are evenly spaced, the argument says which
+/// thread it is: thread k has its own part of an array. With several such functions two threads could share a part.
+fn own_parts(created: &[Role], roles: &mut [Role]) {
+    let mut many = roles.iter_mut().filter(|role| !role.once);
+    let (Some(role), None) = (many.next(), many.next()) else { return };
+    let arguments = created.iter().filter(|one| one.function == role.function).map(|one| &one.argument);
+    let constants = arguments.map(|argument| match argument {
+        Val::Const(value) => Some(*value),
+        _ => None,
+    });
+    let Some(mut constants) = constants.collect::<Option<Vec<u64>>>() else { return };
+    constants.sort_unstable();
+    let (base, stride) = (constants[0], constants[1].wrapping_sub(constants[0]));
+    let family = Family { base, stride, count: constants.len() as u64 };
+    if role.argument == Val::Argument && family.members().eq(constants) {
+        role.argument = Val::Of(family, Who::Me);
+    }
 }
 
 struct Main<'p> {

@@ -12,7 +12,7 @@
 //! certificate has its own proof of each law.
 
 use super::compile::{Compiled, Conjunction, Rule};
-use super::cube::{Cube, instantiate, tidy};
+use super::cube::{Cube, MAX_PROCS, instantiate, tidy};
 use super::facts::Facts;
 use super::literal::{Lin, LinOp, Literal, Operand, ProcId, Simplified, Var};
 use super::pre::{alternatives, matches};
@@ -104,7 +104,7 @@ impl Laws {
     /// Whether the visited cubes cover all states of the cube that satisfy the laws: where a law needs one process more,
     /// that process is added before they are asked.
     pub fn covers(&self, compiled: &Compiled<'_>, cube: &Cube, visited: &Visited, work: &Work<'_>) -> bool {
-        if compiled.system.number_procs.is_some_and(|most| cube.procs >= most) {
+        if cube.procs >= compiled.system.number_procs.unwrap_or(MAX_PROCS).min(MAX_PROCS) {
             return false;
         }
         self.laws.iter().any(|(law, used)| {
@@ -309,29 +309,39 @@ impl Finder<'_> {
         let mut laws: Vec<Law> = Vec::new();
         for sum in sums {
             for &array in arrays {
-                let law = self.count(&sum, &[], array).or_else(|| self.count(&sum, flags, array));
-                if let Some(law) = law
-                    && laws.len() < MAX_LAWS
-                {
-                    laws.push(Law::Count(law));
+                let plain = self.count(&sum, &[], array, false);
+                let flagged = plain.is_none().then(|| self.count(&sum, flags, array, false));
+                // A flag may stand for the one process of a kind: the weights of flags before those of processes.
+                let single = (!flags.is_empty()).then(|| self.count(&sum, flags, array, true));
+                let found = [plain, flagged.flatten(), single.flatten().filter(|law| !law.flags.is_empty())];
+                for law in found.into_iter().flatten().map(Law::Count) {
+                    if laws.len() < MAX_LAWS && !laws.contains(&law) {
+                        laws.push(law);
+                    }
                 }
             }
         }
         laws
     }
 
-    /// The weights for which the sum of the counters and flags follows the cells, if there are any.
-    fn count(&self, counters: &[(usize, i64)], flags: &[usize], array: usize) -> Option<Count> {
+    /// The weights for which the sum of the counters and flags follows the cells, if there are any. Where they leave a
+    /// choice, the cells of processes weigh nothing if `light`, else the flags.
+    fn count(&self, counters: &[(usize, i64)], flags: &[usize], array: usize, light: bool) -> Option<Count> {
         let size = |symbol: usize| self.all(symbol).count_ones() as usize;
-        let mut columns = size(array);
+        // What comes last is free.
+        let cells = if light { flags.iter().map(|flag| size(*flag)).sum() } else { 0 };
+        let mut columns = if light { 0 } else { size(array) };
         let mut places: Vec<(usize, usize)> = Vec::new();
         for flag in flags {
             places.push((*flag, columns));
             columns += size(*flag);
         }
+        if light {
+            columns += size(array);
+        }
         let mut equations = Equations { columns, rows: Vec::new() };
         // What a process or a flag is at the start weighs nothing.
-        let starts = places.iter().copied().chain([(array, 0)]);
+        let starts = places.iter().copied().chain([(array, cells)]);
         for (symbol, place) in starts {
             for value in values(self.start(symbol)) {
                 equations.add(&[(place + value, 1)], 0)?;
@@ -356,7 +366,7 @@ impl Finder<'_> {
                     let before = way.facts.values(*var) & self.all(var.symbol());
                     let after = self.after(way.facts, var.symbol(), value);
                     let flag = places.iter().find(|(flag, _)| *flag == var.symbol());
-                    let (place, sign) = flag.map_or((0, -1), |(_, place)| (*place, 1));
+                    let (place, sign) = flag.map_or((cells, -1), |(_, place)| (*place, 1));
                     moves.push((place, sign, before, after));
                 }
                 let mut rows: Vec<Vec<(usize, i64)>> = vec![Vec::new()];
@@ -377,7 +387,7 @@ impl Finder<'_> {
             })?;
         }
         let solution = equations.solution()?;
-        let weights = solution[..size(array)].to_vec();
+        let weights = solution[cells..cells + size(array)].to_vec();
         weights.iter().any(|weight| *weight != 0).then_some(())?;
         let flags = (places.iter())
             .map(|(flag, place)| (*flag, solution[*place..place + size(*flag)].to_vec()))

@@ -55,6 +55,9 @@ pub struct Options<'a> {
 /// An instance that is explored in a moment.
 pub const SMALL: (u8, usize) = (3, 30_000);
 
+/// Processes that the cubes on the way to a candidate may have more than the candidate.
+const MAX_GROWTH: u8 = 1;
+
 /// Some minutes.
 pub const MAX_WORK: u64 = 10_000_000_000;
 
@@ -235,7 +238,7 @@ enum End {
     Safe(Vec<Cube>),
     Unsafe(AbstractTrace),
     Unknown(Limit),
-    /// A candidate was reached: the cubes on the way to it.
+    /// A candidate was reached: the cubes on the way to it. Or it has outgrown what a proof of it may need.
     Refuted(Vec<Cube>),
     NoLemma(Cube),
 }
@@ -344,6 +347,9 @@ impl Attempt<'_> {
                             Root::Lemma(cube) => End::NoLemma((**cube).clone()),
                             Root::Candidate => End::Refuted(self.chain(id)),
                         };
+                    }
+                    Expanded::Predecessors(_) if self.outgrown(id).is_some() => {
+                        return End::Refuted(self.outgrown(id).into_iter().collect());
                     }
                     Expanded::Predecessors(Err(overflow)) => {
                         let why = match overflow {
@@ -520,6 +526,19 @@ impl Attempt<'_> {
             (self.statistics.nodes >= self.options.max_nodes)
                 .then_some(Limit::Nodes { limit: self.options.max_nodes as u64 })
         })
+    }
+
+    /// The candidate that a node comes from, if the node needs many more processes. A candidate may be true because of
+    /// how all processes stand together (nobody waits in a queue whose last one has left), while its predecessors name one
+    /// process after the other, without end. Another part of the same cube may need no such chain.
+    fn outgrown(&self, id: usize) -> Option<Cube> {
+        let Node { cube, root: Root::Candidate, .. } = &self.nodes[id] else { return None };
+        let mut at = id;
+        while let Some((parent, ..)) = self.nodes[at].parent {
+            at = parent;
+        }
+        let root = &self.nodes[at].cube;
+        (cube.procs > root.procs + MAX_GROWTH).then(|| root.clone())
     }
 
     /// The cubes from a node to its root.

@@ -2,124 +2,19 @@
 //!
 //! Each instruction becomes the events that C11's atomics stand for on that machine: a locked instruction is
 //! sequentially consistent, `mov` loads with acquire and stores with release, as x86 does (Batty et al., POPL 2011,
-//! and the tables in docs/mappings.md). The table below says which instructions are known; everything else is refused
+//! and the tables in docs/mappings.md). The [`table`] says which instructions are known; everything else is refused
 //! by its text. So are barriers that order stores alone (`dmb ishst`, `fence w,w`): no fence of C11 says that.
 //!
 //! Limits: no jumps, and no registers by name apart from the accumulator that `cmpxchg` needs.
+
+mod table;
 
 use super::function::Body;
 use super::types::{self, Unsupported};
 use crate::llvm::{TypeKind, Value};
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_ir::{BinOp, CmpOp, Instr, Operand, RmwOp, Width};
-
-/// What an instruction does; operands are as AT&T writes them, the target last (x86), or as Arm and RISC-V do.
-#[derive(Clone, Copy)]
-enum Action {
-    Nothing,
-    Fence(FenceMode),
-    /// Copies from the first operand to the second.
-    Move,
-    /// Exchanges a register and memory.
-    Exchange,
-    /// Adds a register to memory, and gives back what was there.
-    ExchangeAdd,
-    /// Compares memory with the accumulator.
-    CompareExchange,
-    /// Compares 16 bytes with the registers d and a; writes c and b.
-    CompareExchange16,
-    /// Changes memory, and the flags.
-    Update(RmwOp),
-    /// Changes a bit of memory, and keeps it in the carry flag: by `Or`, by `AndNot`, by `Xor`.
-    Bit(RmwOp),
-    /// As `Update`, by one.
-    UpdateByOne(RmwOp),
-    /// Arm, RISC-V: `operand, old, [address]`, or `old, operand, (address)`.
-    Atomic(RmwOp),
-    /// Arm: `expected and old, new, [address]`.
-    Compare,
-    /// Arm: `register, [address]`.
-    Load(ReadMode),
-    Store(WriteMode),
-    /// Sets a byte to a flag, or to its opposite.
-    Flag(Flag, bool),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
-    Zero,
-    Sign,
-    Carry,
-}
-
-const SEQ_CST: (ReadMode, WriteMode) = (ReadMode::SeqCst, WriteMode::SeqCst);
-
-/// The instructions without suffixes; `lock` tells whether x86 needs the prefix.
-const TABLE: &[(&str, bool, Action)] = &[
-    ("pause", false, Action::Nothing),
-    ("nop", false, Action::Nothing),
-    ("rep nop", false, Action::Nothing),
-    ("rep", false, Action::Nothing),
-    ("yield", false, Action::Nothing),
-    ("wfe", false, Action::Nothing),
-    ("sev", false, Action::Nothing),
-    ("sevl", false, Action::Nothing),
-    ("isb", false, Action::Nothing),
-    ("isb sy", false, Action::Nothing),
-    ("mfence", false, Action::Fence(FenceMode::SeqCst)),
-    ("lfence", false, Action::Fence(FenceMode::Acquire)),
-    ("sfence", false, Action::Fence(FenceMode::Release)),
-    ("dmb ish", false, Action::Fence(FenceMode::SeqCst)),
-    ("dmb sy", false, Action::Fence(FenceMode::SeqCst)),
-    ("dsb ish", false, Action::Fence(FenceMode::SeqCst)),
-    ("dsb sy", false, Action::Fence(FenceMode::SeqCst)),
-    ("dmb ishld", false, Action::Fence(FenceMode::Acquire)),
-    ("dmb ld", false, Action::Fence(FenceMode::Acquire)),
-    ("fence", false, Action::Fence(FenceMode::SeqCst)),
-    ("fence rw,rw", false, Action::Fence(FenceMode::SeqCst)),
-    ("fence iorw,iorw", false, Action::Fence(FenceMode::SeqCst)),
-    ("fence r,rw", false, Action::Fence(FenceMode::Acquire)),
-    ("fence rw,w", false, Action::Fence(FenceMode::Release)),
-    ("fence.tso", false, Action::Fence(FenceMode::AcqRel)),
-    ("mov", false, Action::Move),
-    ("xchg", false, Action::Exchange),
-    ("xadd", true, Action::ExchangeAdd),
-    ("cmpxchg16b", true, Action::CompareExchange16),
-    ("cmpxchg", true, Action::CompareExchange),
-    ("add", true, Action::Update(RmwOp::Add)),
-    ("sub", true, Action::Update(RmwOp::Sub)),
-    ("and", true, Action::Update(RmwOp::And)),
-    ("or", true, Action::Update(RmwOp::Or)),
-    ("xor", true, Action::Update(RmwOp::Xor)),
-    ("inc", true, Action::UpdateByOne(RmwOp::Add)),
-    ("dec", true, Action::UpdateByOne(RmwOp::Sub)),
-    ("bts", true, Action::Bit(RmwOp::Or)),
-    ("btr", true, Action::Bit(RmwOp::AndNot)),
-    ("btc", true, Action::Bit(RmwOp::Xor)),
-    ("setc", false, Action::Flag(Flag::Carry, true)),
-    ("setb", false, Action::Flag(Flag::Carry, true)),
-    ("setnc", false, Action::Flag(Flag::Carry, false)),
-    ("sete", false, Action::Flag(Flag::Zero, true)),
-    ("setz", false, Action::Flag(Flag::Zero, true)),
-    ("setne", false, Action::Flag(Flag::Zero, false)),
-    ("setnz", false, Action::Flag(Flag::Zero, false)),
-    ("sets", false, Action::Flag(Flag::Sign, true)),
-    ("setns", false, Action::Flag(Flag::Sign, false)),
-    ("ldar", false, Action::Load(ReadMode::SeqCst)),
-    ("ldapr", false, Action::Load(ReadMode::Acquire)),
-    ("stlr", false, Action::Store(WriteMode::SeqCst)),
-    ("swp", false, Action::Atomic(RmwOp::Exchange)),
-    ("ldadd", false, Action::Atomic(RmwOp::Add)),
-    ("ldclr", false, Action::Atomic(RmwOp::AndNot)),
-    ("ldset", false, Action::Atomic(RmwOp::Or)),
-    ("ldeor", false, Action::Atomic(RmwOp::Xor)),
-    ("cas", false, Action::Compare),
-    ("amoswap", false, Action::Atomic(RmwOp::Exchange)),
-    ("amoadd", false, Action::Atomic(RmwOp::Add)),
-    ("amoand", false, Action::Atomic(RmwOp::And)),
-    ("amoor", false, Action::Atomic(RmwOp::Or)),
-    ("amoxor", false, Action::Atomic(RmwOp::Xor)),
-];
+use table::{Action, Flag, Found, SEQ_CST, find};
 
 /// An operand of the assembly, by its number.
 #[derive(Clone, Copy)]
@@ -128,15 +23,6 @@ enum Place {
     Register { value: Option<Operand>, output: Option<usize> },
     /// Memory at an address, of a size where that is known.
     Memory { address: Operand, size: Option<u8> },
-}
-
-/// What is known of an instruction.
-struct Found {
-    action: Action,
-    /// From its suffix.
-    size: Option<u8>,
-    modes: (ReadMode, WriteMode),
-    riscv: bool,
 }
 
 /// The flags that are known, zero, sign and carry.
@@ -541,91 +427,6 @@ fn statements(text: &str) -> Vec<String> {
         prefix = "";
     }
     found
-}
-
-/// The row of an instruction, and what its suffixes say.
-fn find(line: &str, is_locked: bool) -> Option<Found> {
-    let plain = |action| Found { action, size: None, modes: SEQ_CST, riscv: false };
-    if let Some((_, _, action)) = TABLE.iter().find(|(name, needs_lock, action)| {
-        *name == line && !needs_lock && matches!(action, Action::Nothing | Action::Fence(_))
-    }) {
-        return Some(plain(*action));
-    }
-    let mnemonic = line.split([' ', '\t']).next()?;
-    for (name, needs_lock, action) in TABLE {
-        let Some(suffix) = mnemonic.strip_prefix(name) else { continue };
-        if *needs_lock && !is_locked {
-            continue;
-        }
-        let found = match action {
-            Action::Nothing | Action::Fence(_) => None,
-            Action::Flag(..) => suffix.is_empty().then(|| plain(*action)),
-            Action::Load(_) | Action::Store(_) | Action::Atomic(_) | Action::Compare
-                if name.starts_with("amo") =>
-            {
-                riscv(*action, suffix)
-            }
-            Action::Load(_) | Action::Store(_) | Action::Atomic(_) | Action::Compare => {
-                arm(*action, suffix, line)
-            }
-            _ => x86_size(suffix).map(|size| Found { size, ..plain(*action) }),
-        };
-        if found.is_some() {
-            return found;
-        }
-    }
-    None
-}
-
-fn x86_size(suffix: &str) -> Option<Option<u8>> {
-    Some(match suffix {
-        "" => None,
-        "b" => Some(1),
-        "w" => Some(2),
-        "l" => Some(4),
-        "q" => Some(8),
-        _ => return None,
-    })
-}
-
-/// `a` acquires, `l` releases; `b` and `h` are sizes, and so is the `w` of a register (`${0:w}`).
-fn arm(action: Action, suffix: &str, line: &str) -> Option<Found> {
-    let word = if line.contains(":w}") { 4 } else { 8 };
-    let (order, size) = match suffix.strip_suffix('b') {
-        Some(order) => (order, 1),
-        None => suffix.strip_suffix('h').map_or((suffix, word), |order| (order, 2)),
-    };
-    let modes = match order {
-        "" => (ReadMode::Relaxed, WriteMode::Relaxed),
-        "a" => (ReadMode::Acquire, WriteMode::Relaxed),
-        "l" => (ReadMode::Relaxed, WriteMode::Release),
-        "al" => SEQ_CST,
-        _ => return None,
-    };
-    Some(Found { action, size: Some(size), modes, riscv: false })
-}
-
-/// `.w` and `.d` are sizes, `.aq` acquires, `.rl` releases.
-fn riscv(action: Action, suffix: &str) -> Option<Found> {
-    let mut size = None;
-    let (mut acquires, mut releases) = (false, false);
-    for part in suffix.split('.').filter(|part| !part.is_empty()) {
-        match part {
-            "w" => size = Some(4),
-            "d" => size = Some(8),
-            "aq" => acquires = true,
-            "rl" => releases = true,
-            "aqrl" => (acquires, releases) = (true, true),
-            _ => return None,
-        }
-    }
-    let modes = match (acquires, releases) {
-        (true, true) => SEQ_CST,
-        (true, false) => (ReadMode::Acquire, WriteMode::Relaxed),
-        (false, true) => (ReadMode::Relaxed, WriteMode::Release),
-        (false, false) => (ReadMode::Relaxed, WriteMode::Relaxed),
-    };
-    Some(Found { action, size, modes, riscv: true })
 }
 
 /// The number in `$0` or `${0:w}`.
