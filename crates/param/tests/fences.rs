@@ -31,6 +31,25 @@ const NEEDED: &[(&str, &str, &[Memory])] = &[
     ("szymanski", "door", &[Memory::Tso, Memory::Pso]),
 ];
 
+/// Its proof takes more than the test below has: exploration alone judges its fences.
+const BAKERY: &str = "bakery-lamport";
+
+#[test]
+fn the_bakery_needs_both_of_its_fences() {
+    let path = format!("{}/../../corpus/prove/{BAKERY}.cub", env!("CARGO_MANIFEST_DIR"));
+    let source = std::fs::read_to_string(path).expect("a system");
+    let reaches = |text: &str| {
+        let limits = Limits { states: 100_000, buffer: 2, initial: 50, ..Limits::default() };
+        explore(&load(text).expect("a system"), Memory::Tso, 2, limits).trace.is_some()
+    };
+    let mutants = without_one_fence(&source);
+    assert_eq!(mutants.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["begin", "door"]);
+    assert!(!reaches(&source));
+    for (transition, mutant) in mutants {
+        assert!(reaches(&mutant), "without the fence of {transition}");
+    }
+}
+
 #[test]
 fn taking_a_fence_away_flips_the_verdict_where_it_is_needed() {
     let mut found: Vec<(String, String, Vec<Memory>)> = Vec::new();
@@ -38,6 +57,7 @@ fn taking_a_fence_away_flips_the_verdict_where_it_is_needed() {
     let mut files: Vec<_> = (std::fs::read_dir(&folder).expect("the corpus"))
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "cub"))
+        .filter(|path| !path.to_string_lossy().contains(BAKERY))
         .collect();
     files.sort();
     for path in files {

@@ -90,8 +90,8 @@ pub struct Control {
     pub begins: Vec<usize>,
     pub edges: Vec<Edge>,
     pub shared: BTreeMap<Location, Shared>,
-    /// How many slots for numbers there are.
-    pub slots: usize,
+    /// The slots for numbers.
+    pub slots: BTreeSet<usize>,
     /// How many slots for threads there are.
     pub pointers: usize,
 }
@@ -123,7 +123,7 @@ fn explored(program: &Program, setup: &Setup, stay: bool) -> Result<Control, Dia
                 begins: Vec::new(),
                 edges: Vec::new(),
                 shared: BTreeMap::new(),
-                slots: 0,
+                slots: BTreeSet::new(),
                 pointers: 0,
             },
             numbers: HashMap::new(),
@@ -334,11 +334,10 @@ impl Round<'_> {
         };
         if running {
             for (slot, value) in &slots {
-                let count = match value {
-                    Val::Of(..) => &mut self.control.pointers,
-                    _ => &mut self.control.slots,
-                };
-                *count = (*count).max(slot + 1);
+                match value {
+                    Val::Of(..) => self.control.pointers = self.control.pointers.max(slot + 1),
+                    _ => _ = self.control.slots.insert(*slot),
+                }
             }
             slots.retain(|(slot, value)| match value {
                 Val::Of(_, who) => *who != Who::Slot(*slot),

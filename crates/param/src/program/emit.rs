@@ -211,7 +211,7 @@ fn declarations(text: &mut String, setup: &Setup, control: &Control, names: &Nam
     }
     text.push_str("array PC[proc] : loc\n");
     let mut init = vec!["PC[p] = Unborn".to_owned()];
-    for slot in 0..control.slots {
+    for slot in &control.slots {
         let _ = writeln!(text, "array L{slot}[proc] : int");
         init.push(format!("L{slot}[p] = 0"));
     }

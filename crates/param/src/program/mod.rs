@@ -12,20 +12,25 @@
 //! store. So an answer is about the program with its accesses in the order of the text, on SC or on x86-TSO; it is no
 //! answer about what C's orderings allow a compiler to do.
 //!
+//! Addresses. The functions that `main` gives to several threads get evenly spaced arguments: numbers of threads, or
+//! pointers to parts of an array. Part k belongs to thread k, so the array is one over processes, and a pointer to a part
+//! is a process. A location holds such pointers and constants, or numbers, never both.
+//!
 //! Values. A location whose values are few is an enumeration; a read of it splits on what it reads, and what
 //! follows is computed with constants. A location with more values than [`MAX_VALUES`] is a whole number: its values
-//! may be copied, compared, and moved by a constant. Such numbers do not wrap around, which is an assumption that every
+//! may be copied, compared, and moved by a constant; those that are never compared are left out ([`relevance`]). Such numbers do not wrap around, which is an assumption that every
 //! answer names. A location that a single thread writes holds, for that thread, what it wrote last.
 //!
 //! Property. An assertion in a thread holds, and no two threads stand before accesses to one location of which one
-//! writes and one is not atomic (a race). What `main` does after joining is not looked at, and the answer says so.
+//! writes and one is not atomic (a race), and no thread stands before an access to an object that is freed. What `main` does after joining is not looked at, and the answer says so.
 //!
-//! Outside of the fragment, refused with its line: addresses that are not constant, memory of the thread's own, heap
-//! operations in threads, arithmetic on numbers beyond the above, more than 63 places where threads may stand.
+//! Outside of the fragment, refused with its line: other addresses that are not constant, memory of the thread's own,
+//! allocation in threads, arithmetic on numbers beyond the above, more than 63 places where threads may stand.
 
 mod control;
 mod emit;
 mod machine;
+mod relevance;
 mod setup;
 
 use crate::syntax::Diagnostic;
@@ -62,7 +67,8 @@ pub fn translate(program: &Program, threads: &Threads) -> Result<Translated, Dia
         let function = setup.roles[0].function;
         return Err(outside(program, function, 0, "the program has functions that run when a thread exits"));
     }
-    let control = control::explore(program, &setup)?;
+    let mut control = control::explore(program, &setup)?;
+    relevance::prune(&mut control);
     emit::system(program, &setup, &control)
 }
 
