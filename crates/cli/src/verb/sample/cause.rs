@@ -12,18 +12,29 @@ pub fn is_same(one: &Finding, two: &Finding) -> bool {
     if one.title != two.title || one.message != two.message {
         return false;
     }
-    let lines = |finding: &Finding| {
-        tops(finding, |frame| {
-            let place = frame.file.as_ref().map(|file| format!("{file}:{}", frame.line));
-            place.unwrap_or_else(|| frame.function.clone())
-        })
-    };
-    if lines(one) == lines(two) {
-        return true;
-    }
-    let functions = |finding: &Finding| tops(finding, |frame| frame.function.clone());
+    let functions = |finding| sorted(tops(finding).map(|frame| frame.function.clone()));
     let is_pair = one.address != 0 && one.stacks.len() == 2;
-    is_pair && object(one) == object(two) && functions(one) == functions(two)
+    lines(tops(one)) == lines(tops(two))
+        || (is_pair && object(one) == object(two) && functions(one) == functions(two))
+}
+
+/// The innermost call of each thread.
+fn tops(finding: &Finding) -> impl Iterator<Item = &Frame> {
+    finding.stacks.iter().filter_map(|(_, frames)| frames.first())
+}
+
+/// The source lines, or functions where these are not known.
+fn lines<'a>(frames: impl Iterator<Item = &'a Frame>) -> Vec<String> {
+    sorted(frames.map(|frame| match &frame.file {
+        Some(file) => format!("{file}:{}", frame.line),
+        None => frame.function.clone(),
+    }))
+}
+
+fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut texts: Vec<String> = texts.collect();
+    texts.sort();
+    texts
 }
 
 /// The variable, or the memory that has no name.
@@ -31,27 +42,16 @@ fn object(finding: &Finding) -> String {
     finding.object.clone().unwrap_or_else(|| format!("{:#x}", finding.address))
 }
 
-/// Something of the innermost call of each thread, in the order of the texts.
-fn tops(finding: &Finding, text: impl Fn(&Frame) -> String) -> Vec<String> {
-    let mut tops: Vec<String> =
-        finding.stacks.iter().map(|(_, frames)| frames.first().map_or(String::new(), &text)).collect();
-    tops.sort();
-    tops
-}
-
-/// Adds a finding to those that are known.
+/// Adds a finding to those that are known; `count` makes one number of two.
 pub fn add(known: &mut Vec<Finding>, finding: Finding, count: impl Fn(u64, u64) -> u64) {
     let Some(same) = known.iter_mut().find(|other| is_same(other, &finding)) else {
         return known.push(finding);
     };
-    let place = |finding: &Finding| Elsewhere {
-        count: finding.count,
-        frames: finding.stacks.iter().filter_map(|(_, frames)| frames.first().cloned()).collect(),
-    };
-    let own = place(same).places();
-    for elsewhere in std::iter::once(place(&finding)).chain(finding.elsewhere) {
-        let told = elsewhere.places();
-        match same.elsewhere.iter_mut().find(|other| other.places() == told) {
+    let own = lines(tops(same));
+    let there = Elsewhere { count: finding.count, frames: tops(&finding).cloned().collect() };
+    for elsewhere in std::iter::once(there).chain(finding.elsewhere) {
+        let told = lines(elsewhere.frames.iter());
+        match same.elsewhere.iter_mut().find(|other| lines(other.frames.iter()) == told) {
             Some(other) => other.count = count(other.count, elsewhere.count),
             None if told == own => {}
             None => same.elsewhere.push(elsewhere),
@@ -93,21 +93,21 @@ mod tests {
     #[test]
     fn races_of_one_cause_are_one() {
         let mut known = Vec::new();
-        let mut add = |finding| {
-            super::add(&mut known, finding, u64::max);
+        let mut put = |finding| {
+            add(&mut known, finding, u64::max);
             known.len()
         };
-        assert_eq!(add(race("head", 8, [("push", 10), ("pop", 20)], 5)), 1);
+        assert_eq!(put(race("head", 8, [("push", 10), ("pop", 20)], 5)), 1);
         // The same functions and object, other lines, and the other way round.
-        assert_eq!(add(race("head", 16, [("pop", 21), ("push", 10)], 9)), 1);
+        assert_eq!(put(race("head", 16, [("pop", 21), ("push", 10)], 9)), 1);
         // The same lines, inlined elsewhere.
-        assert_eq!(add(race("tail", 32, [("push<int>", 10), ("pop<int>", 20)], 1)), 1);
+        assert_eq!(put(race("tail", 32, [("push<int>", 10), ("pop<int>", 20)], 1)), 1);
         // Another object, other functions, memory without a name.
-        assert_eq!(add(race("tail", 32, [("push", 11), ("pop", 21)], 1)), 2);
-        assert_eq!(add(race("head", 8, [("push", 10), ("clear", 30)], 1)), 3);
-        assert_eq!(add(race("", 64, [("push", 12), ("pop", 22)], 1)), 4);
-        assert_eq!(add(race("", 64, [("push", 13), ("pop", 22)], 1)), 4);
-        assert_eq!(add(race("", 72, [("push", 14), ("pop", 22)], 1)), 5);
+        assert_eq!(put(race("tail", 32, [("push", 11), ("pop", 21)], 1)), 2);
+        assert_eq!(put(race("head", 8, [("push", 10), ("clear", 30)], 1)), 3);
+        assert_eq!(put(race("", 64, [("push", 12), ("pop", 22)], 1)), 4);
+        assert_eq!(put(race("", 64, [("push", 13), ("pop", 22)], 1)), 4);
+        assert_eq!(put(race("", 72, [("push", 14), ("pop", 22)], 1)), 5);
         let elsewhere: Vec<String> = known[0].elsewhere.iter().map(|other| other.places()).collect();
         assert_eq!(known[0].count, 9);
         assert_eq!(elsewhere, ["queue.c:10 (push) and queue.c:21 (pop)"]);
