@@ -119,6 +119,7 @@ fn check_answers(name: &str, row: &toml::Value, compiler: &str) {
         build(&["-DLIBRARY", "-shared", "-fPIC"], directory().join(format!("{name}_{compiler}.so")));
     }
     let executions = number("executions").unwrap_or(100).to_string();
+    let timeout = row.get("timeout").map_or("3".to_string(), |seconds| seconds.to_string());
     let listing = number("cases").map_or_else(
         || "-".to_string(),
         |_| {
@@ -128,7 +129,7 @@ fn check_answers(name: &str, row: &toml::Value, compiler: &str) {
     );
     assert!(listing.lines().count() as i64 >= number("cases").unwrap_or(1), "{name}: {listing}");
     for case in listing.lines() {
-        let report = sample(&program, &["--executions", &executions, "--timeout", "3"], &[case]);
+        let report = sample(&program, &["--executions", &executions, "--timeout", &timeout], &[case]);
         let what = format!("{compiler} {name} {case}: {report}");
         assert_eq!(report["executions"].to_string(), executions, "{what}");
         assert!(report["violating"].as_u64() <= report["executions"].as_u64(), "{what}");
@@ -762,4 +763,233 @@ fn suppressed_findings_are_not_told() {
     let program = build_text("suppressed_own", &two(&format!("{globals}\n{own}"), "quiet();", "quiet();"));
     assert_eq!(sample(&program, &["--executions", "20"], &[])["verdict"], "safe");
     assert_eq!(Command::new(&program).status().expect("it runs").code(), Some(0));
+}
+
+/// Two threads, and `r1` and `r2` at the end; `OUTCOME` is what must not be, for `porf verify`.
+fn litmus(globals: &str, first: &str, second: &str) -> String {
+    let head = "#include <assert.h>\n#include <stdio.h>\n#define R memory_order_relaxed\nint r1, r2;\n";
+    let end = "\n#ifdef OUTCOME\nassert(!(OUTCOME));\n#else\nprintf(\"r1==%d&&r2==%d\\n\", r1, r2);\n#endif\nreturn 0; }";
+    format!("{head}{}", two(globals, first, second).replace("return 0; }", end))
+}
+
+/// What all executions print, and the report.
+fn every_outcome(name: &str, source: &str, isolation: &str) -> (Vec<String>, Value) {
+    let program = build_text(name, source);
+    let run = |format: &[&str]| {
+        let mut command = Command::new(PORF);
+        command.args(["sample", "--systematic", "10000", "--isolation", isolation]).args(format);
+        let output = command.arg("--").arg(&program).output().expect("porf runs");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let shown = run(&["--output", "all"]);
+    let mut lines: Vec<String> =
+        shown.lines().filter(|line| line.starts_with("r1==")).map(str::to_string).collect();
+    lines.sort();
+    lines.dedup();
+    (lines, serde_json::from_str(run(&["--format", "json"]).trim()).expect("a report"))
+}
+
+/// Whether `porf verify` has an execution with this outcome.
+fn verify_has(name: &str, outcome: &str) -> bool {
+    let source = directory().join(format!("{name}.c"));
+    let mut command = Command::new(PORF);
+    command.args(["verify", "--model", "c20", "--check", "assertion"]).arg(&source);
+    let status = command.args(["--", &format!("-DOUTCOME={outcome}")]).output().expect("porf runs").status;
+    match status.code() {
+        Some(0) => false,
+        Some(1) => true,
+        other => panic!("{name}, {outcome}: {other:?}"),
+    }
+}
+
+/// Every execution by the sampler has the outcomes that `porf verify` finds.
+#[test]
+fn all_executions_have_the_outcomes_of_verify() {
+    let store = |x: &str, order: &str| format!("atomic_store_explicit(&{x}, 1, {order});");
+    let load = |r: &str, x: &str, order: &str| format!("{r} = atomic_load_explicit(&{x}, {order});");
+    let (release, acquire) = ("memory_order_release", "memory_order_acquire");
+    let fence = "atomic_thread_fence(memory_order_seq_cst);";
+    let xy = "atomic_int x, y;";
+    let rows = [
+        (
+            "sb",
+            litmus(
+                xy,
+                &(store("x", "R") + &load("r1", "y", "R")),
+                &(store("y", "R") + &load("r2", "x", "R")),
+            ),
+            4,
+        ),
+        (
+            "sb_fences",
+            litmus(
+                xy,
+                &(store("x", "R") + fence + &load("r1", "y", "R")),
+                &(store("y", "R") + fence + &load("r2", "x", "R")),
+            ),
+            3,
+        ),
+        (
+            "mp",
+            litmus(
+                xy,
+                &(store("x", "R") + &store("y", "R")),
+                &(load("r1", "y", "R") + &load("r2", "x", "R")),
+            ),
+            4,
+        ),
+        (
+            "mp_ordered",
+            litmus(
+                xy,
+                &(store("x", "R") + &store("y", release)),
+                &(load("r1", "y", acquire) + &load("r2", "x", "R")),
+            ),
+            3,
+        ),
+        (
+            "corr",
+            litmus("atomic_int x;", &store("x", "R"), &(load("r1", "x", "R") + &load("r2", "x", "R"))),
+            3,
+        ),
+        (
+            "added",
+            litmus(
+                "atomic_int x;",
+                "r1 = atomic_fetch_add_explicit(&x, 1, R);",
+                "r2 = atomic_fetch_add_explicit(&x, 1, R);",
+            ),
+            2,
+        ),
+        (
+            "swapped",
+            litmus(
+                "atomic_int x;",
+                "int e = 0; r1 = atomic_compare_exchange_strong(&x, &e, 1);",
+                "int e = 0; r2 = atomic_compare_exchange_strong(&x, &e, 1);",
+            ),
+            2,
+        ),
+        (
+            "locked",
+            litmus(
+                "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; int n;",
+                "pthread_mutex_lock(&m); r1 = n++; pthread_mutex_unlock(&m);",
+                "pthread_mutex_lock(&m); r2 = n++; pthread_mutex_unlock(&m);",
+            ),
+            2,
+        ),
+    ];
+    for (name, source, count) in rows {
+        let (outcomes, report) = every_outcome(name, &source, "auto");
+        assert_eq!(outcomes.len(), count, "{name}: {outcomes:?}");
+        assert_eq!(report["coverage"]["kind"], "systematic", "{report}");
+        assert_eq!(report["coverage"]["complete"], true, "{report}");
+        assert_eq!(report["verdict"], "safe", "{report}");
+        for outcome in &outcomes {
+            assert!(verify_has(name, outcome), "{name}: {outcome} is not an outcome of verify");
+        }
+        let others: Vec<String> = outcomes.iter().map(|outcome| format!("!({outcome})")).collect();
+        assert!(!verify_has(name, &others.join("&&")), "{name}: verify has more than {outcomes:?}");
+    }
+}
+
+#[test]
+fn all_executions_are_the_same_by_every_isolation() {
+    let lock = "pthread_mutex_lock(&m); n++; pthread_mutex_unlock(&m);";
+    let source = litmus(
+        "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; int n;",
+        &format!("{lock}{lock}{lock}"),
+        &format!("{lock}{lock}{lock}"),
+    );
+    for isolation in ["in-process", "fork", "restart"] {
+        let (_, report) = every_outcome("three_locks", &source, isolation);
+        // As many as there are orders of three and three.
+        assert_eq!(report["executions"], 20, "{report}");
+        assert_eq!(report["coverage"]["complete"], true, "{report}");
+        assert_eq!(report["coverage"]["spins"], Value::Null, "{report}");
+    }
+}
+
+#[test]
+fn waiting_loops_end_and_are_told() {
+    let source = two(
+        "atomic_int x; int d;",
+        "d = 1; atomic_store_explicit(&x, 1, memory_order_release);",
+        "while (!atomic_load_explicit(&x, memory_order_acquire)) ; d++;",
+    );
+    let program = build_text("waits_in_a_loop", &source);
+    let report = sample(&program, &["--systematic", "1000"], &[]);
+    assert_eq!(report["verdict"], "safe", "{report}");
+    assert_eq!(report["coverage"]["complete"], true, "{report}");
+    assert_eq!(report["coverage"]["spins"], 4, "{report}");
+    let broken = source.replace("memory_order_acquire", "memory_order_relaxed");
+    let program = build_text("waits_in_a_loop_relaxed", &broken);
+    let report = sample(&program, &["--systematic", "1000"], &[]);
+    assert_eq!(report["findings"][0]["title"], "data race", "{report}");
+    let few = sample(&build_text("cut_short", &source), &["--systematic", "2"], &[]);
+    assert_eq!(few["verdict"], "inconclusive", "{few}");
+    assert_eq!(few["limit"], "limit of 2 executions reached", "{few}");
+}
+
+#[test]
+fn findings_are_made_smaller_and_can_be_shown_again() {
+    // The second thread must read the old value of x, after it has seen y: one weak read, two switches.
+    let work = "for (int i = 0; i < 8; i++) atomic_fetch_add(&noise, 1);";
+    let source = format!(
+        "#include <assert.h>\n{}",
+        two(
+            "atomic_int noise, x, y;",
+            &format!(
+                "{work} atomic_store_explicit(&x, 1, memory_order_relaxed); atomic_store_explicit(&y, 1, memory_order_relaxed); {work}"
+            ),
+            &format!(
+                "{work} if (atomic_load_explicit(&y, memory_order_relaxed)) assert(atomic_load_explicit(&x, memory_order_relaxed)); {work}"
+            ),
+        )
+    );
+    let program = build_text("noisy", &source);
+    let witness = directory().join("noisy.json");
+    for isolation in ["in-process", "fork", "restart"] {
+        let options =
+            ["--executions", "200", "--isolation", isolation, "--witness", &witness.display().to_string()];
+        let report = sample(&program, &options, &[]);
+        let finding = &report["findings"][0];
+        assert_eq!(finding["kind"], "assertion", "{report}");
+        let minimised = &finding["minimised"];
+        assert_eq!(minimised["minimal"], true, "{finding}");
+        assert_eq!(minimised["weak_reads"], 1, "{finding}");
+        // The main thread waits, and each of the two runs once.
+        assert_eq!(minimised["switches"], 2, "{finding}");
+        assert!(minimised["first_switches"].as_u64() > Some(4), "{finding}");
+        let replay = Command::new(PORF).args(["replay", "--format", "json"]).arg(&witness).output();
+        let again: Value = serde_json::from_slice(&replay.expect("porf runs").stdout).expect("a report");
+        assert_eq!(again["findings"][0]["message"], finding["message"], "{again}");
+        let seed = finding["first_seed"].to_string();
+        let one = sample(&program, &["--executions", "1", "--seed", &seed, "--minimise", "0"], &[]);
+        assert_eq!(one["findings"][0]["message"], finding["message"], "{one}");
+        assert_eq!(one["findings"][0]["minimised"], Value::Null, "{one}");
+    }
+    // The same where all executions are run, in which no seed counts.
+    let options = ["--systematic", "3000", "--first", "--witness", &witness.display().to_string()];
+    let program = build_text("not_noisy", &source.replace(work, ""));
+    let report = sample(&program, &options, &[]);
+    assert_eq!(report["findings"][0]["minimised"]["weak_reads"], 1, "{report}");
+    let replay = Command::new(PORF).args(["replay"]).arg(&witness).output().expect("porf runs");
+    assert_eq!(replay.status.code(), Some(1), "{replay:?}");
+}
+
+#[test]
+fn one_bug_is_one_finding() {
+    let source = two(
+        "struct { int a, b, c; } shared; int other;",
+        "shared.a = 1; \n shared.b = 1; \n shared.c = 1; \n other = 1;",
+        "shared.a = 2; \n shared.b = 2; \n shared.c = 2; \n other = 2;",
+    );
+    let report = sample(&build_text("one_cause", &source), &["--executions", "20"], &[]);
+    let findings = report["findings"].as_array().expect("findings");
+    assert_eq!(findings.len(), 2, "{report}");
+    let of = |name: &str| findings.iter().find(|finding| finding["object"] == name).expect("a variable");
+    assert_eq!(of("shared")["elsewhere"].as_array().map(Vec::len), Some(2), "{report}");
+    assert_eq!(of("other")["elsewhere"].as_array().map(Vec::len), Some(0), "{report}");
 }

@@ -8,7 +8,7 @@ use crate::llvm::Module;
 use crate::tests::{self, Test};
 use crate::{Error, Options, compile, database, library, promote, runtime, rust, translate};
 use porf_ir::Program;
-use porf_verdict::Diagnostic;
+use porf_verdict::{Diagnostic, SourceLocation};
 use std::path::{Path, PathBuf};
 
 /// All files of a program, linked.
@@ -17,6 +17,9 @@ pub struct Code {
     name: String,
     options: Options,
 }
+
+/// How the labels begin that start a thread under CBMC.
+const ASYNC: &str = "__CPROVER_ASYNC_";
 
 impl Code {
     /// Compiles and links files.
@@ -71,12 +74,23 @@ impl Code {
     /// The bitcode of a file. LLVM may end the process where it reads coroutines that another version wrote, and
     /// they are whole only after passes: the compiler that wrote them runs those.
     pub(crate) fn compiled(file: &Path, options: &Options) -> Result<Vec<u8>, Error> {
-        const COROUTINE: &[u8] = b"llvm.coro.begin";
         if rust::is_source(file) {
             return rust::compile(file, options);
         }
         let bytes = compile(file, options)?;
-        if options.is_rust || !bytes.windows(COROUTINE.len()).any(|window| window == COROUTINE) {
+        let contains = |what: &str| bytes.windows(what.len()).any(|window| window == what.as_bytes());
+        if options.is_rust {
+            return Ok(bytes);
+        }
+        // CBMC's way to create threads, which the names of labels in the debugging information tell.
+        if contains(ASYNC) {
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            let line = text.lines().position(|line| line.contains(ASYNC)).map_or(0, |at| at as u32 + 1);
+            let place = SourceLocation { file: file.display().to_string(), line, column: 0 };
+            let refusal = Diagnostic::new(place, "a label that starts a thread is not supported");
+            return Err(Error::Unsupported(refusal.help("call pthread_create")));
+        }
+        if !contains("llvm.coro.begin") {
             return Ok(bytes);
         }
         if compile::is_source(file) {

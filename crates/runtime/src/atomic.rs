@@ -11,10 +11,11 @@ use crate::finding;
 use crate::plain::short_pc;
 use crate::shadow;
 use crate::trace::{self, Accessed};
-use crate::world::{HOT, IDLE, PENDING, Step, World, visible, world};
+use crate::world::{HOT, IDLE, PENDING, Step, World, visible_as, world};
 use porf_sample::engine::Update;
 use porf_sample::race::{Access, Kind};
 use porf_sample::scheduler::Scheduler;
+use porf_sample::scheduler::systematic::Op;
 use porf_sample::{LocationId, Order};
 
 #[inline(always)]
@@ -227,6 +228,9 @@ pub unsafe fn load(address: usize, size: usize, order: Order) -> u128 {
         let now = w.engine.now(w.current);
         let value = w.engine.load(w.current, location, order, &mut w.scheduler);
         check(location, Kind::AtomicRead, now, Accessed { order, read: Some(value), written: None });
+        if w.systematic {
+            w.has_read(address);
+        }
         value
     }
 }
@@ -241,6 +245,7 @@ pub unsafe fn store(address: usize, size: usize, order: Order, value: u128) {
         w.changed();
         w.engine.store(w.current, location, order, value);
         write_native(address, size, value);
+        w.has_written(address, size);
         check(location, Kind::AtomicWrite, now, Accessed { order, read: None, written: Some(value) });
     }
 }
@@ -256,6 +261,7 @@ unsafe fn change(address: usize, size: usize, order: Order, change: impl Fn(u128
         w.changed();
         let new = change(old);
         write_native(address, size, new);
+        w.has_written(address, size);
         check(location, Kind::AtomicWrite, now, Accessed { order, read: Some(old), written: Some(new) });
         old
     }
@@ -274,12 +280,16 @@ pub unsafe fn update(address: usize, size: usize, order: Order, change: impl Fn(
             Update::Write(new) => {
                 w.changed();
                 write_native(address, size, new);
+                w.has_written(address, size);
                 kind = Kind::AtomicWrite;
                 accessed.written = Some(new);
             }
             Update::Fail(failure) => accessed.order = failure,
         }
         check(location, kind, now, accessed);
+        if w.systematic && kind == Kind::AtomicRead {
+            w.has_read(address);
+        }
         old
     }
 }
@@ -310,6 +320,12 @@ pub fn tracked() -> bool {
     }
 }
 
+/// An atomic access as others are concerned by it.
+#[inline(always)]
+pub fn access(address: usize, size: usize, writes: bool, order: Order) -> Op {
+    Op::Access { address, size, writes, sc: order == Order::SeqCst }
+}
+
 #[inline(always)]
 unsafe fn any_load(address: usize, size: usize, memory_order: i32) -> u128 {
     // SAFETY: the program's own atomic access.
@@ -318,9 +334,10 @@ unsafe fn any_load(address: usize, size: usize, memory_order: i32) -> u128 {
             return read_native(address, size);
         }
         let pc = caller();
-        visible(Step::Other);
+        let order = order(memory_order);
+        visible_as(Step::Other, access(address, size, false, order));
         *crate::call::CALLER.get() = pc;
-        load(address, size, order(memory_order))
+        load(address, size, order)
     }
 }
 
@@ -333,7 +350,8 @@ unsafe fn any_store(address: usize, size: usize, value: u128, memory_order: i32)
         }
         let pc = caller();
         let order = order(memory_order);
-        visible(if order == Order::SeqCst { Step::Other } else { Step::Store });
+        let step = if order == Order::SeqCst { Step::Other } else { Step::Store };
+        visible_as(step, access(address, size, true, order));
         *crate::call::CALLER.get() = pc;
         store(address, size, order, value);
     }
@@ -350,9 +368,10 @@ unsafe fn any_update(address: usize, size: usize, memory_order: i32, new: impl F
             return old;
         }
         let pc = caller();
-        visible(Step::Other);
+        let order = order(memory_order);
+        visible_as(Step::Other, access(address, size, true, order));
         *crate::call::CALLER.get() = pc;
-        change(address, size, order(memory_order), |old| new(old) & mask)
+        change(address, size, order, |old| new(old) & mask)
     }
 }
 
@@ -378,10 +397,11 @@ unsafe fn any_cas(
             return (old, old == expected);
         }
         let pc = caller();
-        visible(Step::Other);
-        *crate::call::CALLER.get() = pc;
         let (success, failure) = (order(orders.0), order(orders.1));
-        let spurious = weak && world().scheduler.choose(SPURIOUS) == 0;
+        let strict = if failure == Order::SeqCst { failure } else { success };
+        visible_as(Step::Other, access(address, size, true, strict));
+        *crate::call::CALLER.get() = pc;
+        let spurious = weak && world().scheduler.rarely(SPURIOUS);
         let old = update(address, size, success, |old| {
             if old == expected && !spurious { Update::Write(desired) } else { Update::Fail(failure) }
         });
@@ -393,11 +413,11 @@ unsafe extern "C" fn thread_fence(memory_order: i32) {
     if !tracked() {
         return;
     }
-    visible(Step::Other);
+    let order = order(memory_order);
+    visible_as(Step::Other, if order == Order::SeqCst { Op::Fence } else { Op::Local });
     // SAFETY: running.
     unsafe {
         let w = world();
-        let order = order(memory_order);
         if order != Order::Relaxed {
             trace::fence(w, order);
             w.engine.fence(w.current, order);

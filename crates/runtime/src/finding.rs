@@ -215,6 +215,10 @@ pub fn incomplete(w: &mut World) -> Option<u64> {
 
 /// Counts a finding; its index if it is new and its stacks are wanted.
 fn record(w: &mut World, what: FindingKind, key: u64, message: &str) -> Option<usize> {
+    if w.is_trial {
+        crate::minimise::seen(w, key);
+        return None;
+    }
     if !w.watches.is_empty() || w.replaying() {
         return None;
     }
@@ -243,6 +247,7 @@ fn record(w: &mut World, what: FindingKind, key: u64, message: &str) -> Option<u
     finding.last_execution = execution;
     finding.traced = shared.traced;
     finding.stack_count = 0;
+    finding.minimised = 0;
     let length = message.len().min(finding.message.len() - 1);
     finding.message[..length].copy_from_slice(&message.as_bytes()[..length]);
     finding.message[length] = 0;

@@ -37,6 +37,7 @@ mod library;
 mod lock;
 mod maps;
 mod memory;
+mod minimise;
 mod modules;
 mod openmp;
 mod order;

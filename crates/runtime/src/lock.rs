@@ -7,10 +7,11 @@ use crate::order;
 use crate::real;
 use crate::sync::{self, Robust, object, wait_on};
 use crate::time::deadline_of;
-use crate::world::{Step, is_running, visible, world};
+use crate::world::{Step, is_running, visible_as, world};
 use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, timespec};
 use porf_event::ThreadId;
 use porf_sample::protocol::FindingKind;
+use porf_sample::scheduler::systematic::Op;
 
 const RECURSIVE: i32 = 1;
 const ERRORCHECK: i32 = 2;
@@ -51,10 +52,15 @@ fn mutex(address: usize) -> (usize, i32) {
     (index, native.kind & 3)
 }
 
+/// An operation on a lock; one that ends at some time concerns whoever makes time go on.
+fn within(address: usize, deadline: Option<u64>, only_try: bool) -> Op {
+    if deadline.is_some() { Op::Any } else { Op::Lock { address, waits: !only_try } }
+}
+
 /// Locks; `deadline` bounds the wait.
 pub fn lock(address: usize, deadline: Option<u64>) -> i32 {
     let pc = caller();
-    visible(Step::Other);
+    visible_as(Step::Other, within(address, deadline, false));
     let (index, kind) = mutex(address);
     let mut waits = deadline.is_none();
     loop {
@@ -85,7 +91,7 @@ pub fn lock(address: usize, deadline: Option<u64>) -> i32 {
 }
 
 fn try_lock(address: usize) -> i32 {
-    visible(Step::Other);
+    visible_as(Step::Other, Op::Lock { address, waits: false });
     let (index, kind) = mutex(address);
     // SAFETY: called while running.
     let w = unsafe { world() };
@@ -119,7 +125,7 @@ fn take(index: usize) -> i32 {
 }
 
 pub fn unlock(address: usize) -> i32 {
-    visible(Step::Other);
+    visible_as(Step::Other, Op::Lock { address, waits: false });
     unlock_now(address)
 }
 
@@ -252,7 +258,7 @@ fn rwlock(address: usize) -> usize {
 
 pub fn read_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
     let pc = caller();
-    visible(Step::Other);
+    visible_as(Step::Other, within(address, deadline, only_try));
     let index = rwlock(address);
     if deadline.is_none() && !only_try {
         // SAFETY: called while running.
@@ -283,7 +289,7 @@ pub fn read_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
 
 pub fn write_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 {
     let pc = caller();
-    visible(Step::Other);
+    visible_as(Step::Other, within(address, deadline, only_try));
     let index = rwlock(address);
     if deadline.is_none() && !only_try {
         // SAFETY: called while running.
@@ -316,7 +322,7 @@ pub fn write_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 
 }
 
 fn rw_unlock(address: usize) -> i32 {
-    visible(Step::Other);
+    visible_as(Step::Other, Op::Lock { address, waits: false });
     let index = rwlock(address);
     // SAFETY: called while running.
     let w = unsafe { world() };
@@ -396,7 +402,7 @@ fn spin(address: usize) -> usize {
 }
 
 fn spin_acquire(address: usize, only_try: bool) -> i32 {
-    visible(Step::Other);
+    visible_as(Step::Other, within(address, None, only_try));
     let index = spin(address);
     loop {
         // SAFETY: called while running.
@@ -416,7 +422,7 @@ fn spin_acquire(address: usize, only_try: bool) -> i32 {
 }
 
 fn spin_release(address: usize) -> i32 {
-    visible(Step::Other);
+    visible_as(Step::Other, Op::Lock { address, waits: false });
     let index = spin(address);
     // SAFETY: called while running.
     let w = unsafe { world() };

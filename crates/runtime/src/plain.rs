@@ -10,7 +10,7 @@ use crate::entry;
 use crate::finding;
 use crate::shadow;
 use crate::trace::{self, Accessed};
-use crate::world::{HOT, IDLE, IGNORING, PENDING, RUNNING, Step, give_way, visible, world};
+use crate::world::{HOT, IDLE, IGNORING, PENDING, RUNNING, Step, give_way, visible_as, world};
 use porf_sample::Order;
 use porf_sample::protocol::Did;
 use porf_sample::race::{Access, Cell, Kind};
@@ -213,6 +213,7 @@ pub unsafe fn complete_pending() {
                 let now = w.engine.now(w.current);
                 w.changed();
                 w.engine.store(w.current, location, order, value);
+                w.has_written(address, size);
                 let accessed = Accessed { order, read: None, written: Some(value) };
                 atomic::check(location, Kind::AtomicWrite, now, accessed);
                 *crate::call::CALLER.get() = next;
@@ -229,7 +230,7 @@ unsafe fn volatile_read(address: usize, size: usize) {
         if world().volatile == Volatile::Plain {
             return any_range(address, size, Kind::Read);
         }
-        visible(Step::Other);
+        visible_as(Step::Other, atomic::access(address, size, false, Order::Relaxed));
         *crate::call::CALLER.get() = pc;
         let order = if world().volatile == Volatile::AcqRel { Order::Acquire } else { Order::Relaxed };
         let memory = atomic::read_native(address, size);
@@ -250,7 +251,7 @@ unsafe fn volatile_write(address: usize, size: usize) {
         if world().volatile == Volatile::Plain {
             return any_range(address, size, Kind::Write);
         }
-        visible(Step::Store);
+        visible_as(Step::Store, atomic::access(address, size, true, Order::Relaxed));
         atomic::locate(address, size);
         world().pending = Pending::Take { address, size, pc };
         (*HOT.get()).state = PENDING;

@@ -27,6 +27,8 @@ pub enum Outcome {
     CutOff,
     /// More threads than lenders: to be run again with more.
     Starved,
+    /// All that can come was seen in other executions.
+    Repeats,
 }
 
 static SAMPLING: Global<bool> = Global::new(false);
@@ -156,6 +158,8 @@ unsafe fn alone() -> *mut Shared {
         output: 2,
         stop_at_first: 0,
         trace: 0,
+        minimise: 0,
+        scripted: 0,
     };
     // SAFETY: just mapped.
     unsafe { (*shared).options = options };
@@ -178,6 +182,10 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
             progress.failed_status.store(status as u64, Ordering::Relaxed);
         }
         return;
+    }
+    if w.systematic {
+        // The others may do more before the end, or not.
+        world::visible(world::Step::Other);
     }
     crate::thread::find_leaks();
     if w.mode == Mode::Standalone {
@@ -265,6 +273,10 @@ unsafe extern "C" fn abort_inner() -> ! {
 
 unsafe extern "C" fn exit_inner(status: c_int) -> ! {
     if world::is_initialised() && is_running() {
+        // SAFETY: running.
+        if unsafe { world() }.systematic {
+            world::visible(world::Step::Other);
+        }
         finish(Outcome::Exited(status));
     }
     sys::exit_now(status)

@@ -9,6 +9,7 @@ use crate::fiber;
 use crate::finding;
 use crate::heap;
 use crate::lend;
+use crate::minimise;
 use crate::process::{self, Outcome};
 use crate::signal::Dispositions;
 use crate::sys;
@@ -65,6 +66,7 @@ pub fn begin() {
         Isolation::Automatic => Mode::InProcess,
     };
     w.mode = mode;
+    minimise::begin(w);
     let used = match mode {
         Mode::Fork => Isolation::Fork,
         Mode::Restart => Isolation::Restart,
@@ -115,9 +117,11 @@ impl Plan {
         // SAFETY: between executions.
         let w = unsafe { world() };
         let options = w.shared().options;
-        w.calibrates = false;
-        w.is_replay = true;
-        if let Some(seed) = finding::incomplete(w) {
+        (w.calibrates, w.is_replay, w.is_trial) = (false, true, false);
+        w.scheduler.write_nothing();
+        w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
+        follow_path(w);
+        if let Some(seed) = finding::incomplete(w).or_else(|| minimise::next(w)) {
             self.expect_length(w, seed);
             return Some(seed);
         }
@@ -125,6 +129,15 @@ impl Plan {
         let stops = w.shared().progress.stop.load(Ordering::Relaxed) != 0;
         if self.next == self.total || stops || (options.stop_at_first != 0 && found) {
             return None;
+        }
+        if w.shared().path_is_done != 0 && !next_path(w) {
+            w.shared().progress.exhausted.store(1, Ordering::Relaxed);
+            w.shared().progress.done.store(1, Ordering::Release);
+            return None;
+        }
+        if options.scripted != 0 {
+            let decisions = w.shared().minimiser.best().to_vec();
+            w.scheduler.follow(&decisions);
         }
         let seed = execution_seed(options.seed, self.next);
         if !self.expect_length(w, seed) {
@@ -160,6 +173,28 @@ impl Plan {
     }
 }
 
+/// The next systematic execution makes the choices that the shared memory holds.
+fn follow_path(w: &mut World) {
+    let shared = w.shared();
+    let path = shared.path[..shared.path_length as usize].to_vec();
+    w.scheduler.systematic.follow(&path);
+}
+
+/// Moves on to the next systematic execution; false if there is none.
+fn next_path(w: &mut World) -> bool {
+    let more = w.scheduler.systematic.advance();
+    store_path(w, false);
+    more
+}
+
+fn store_path(w: &mut World, is_done: bool) {
+    let path = w.scheduler.systematic.path().to_vec();
+    let shared = w.shared_mut();
+    shared.path[..path.len()].copy_from_slice(&path);
+    shared.path_length = path.len() as u32;
+    shared.path_is_done = u32::from(is_done);
+}
+
 /// After an execution, in the process that ran it.
 fn account() {
     // SAFETY: between executions.
@@ -169,11 +204,27 @@ fn account() {
         w.shared().progress.pct_loads.store(loads, Ordering::Relaxed);
         w.shared().progress.pct_steps.store(steps.max(1), Ordering::Relaxed);
     }
+    if w.is_trial {
+        minimise::account(w);
+    }
     if w.is_replay {
         while let Some(watch) = w.watches.pop() {
             // The access did not come again (a program that is not a function of its seed): one frame must do.
             w.shared_mut().findings[watch.finding].complete = 2;
         }
+        return;
+    }
+    if w.systematic {
+        store_path(w, true);
+        let systematic = &w.scheduler.systematic;
+        let (bounded, incomplete) = (systematic.is_bounded(), systematic.is_incomplete());
+        w.shared().progress.bounded.fetch_or(bounded.into(), Ordering::Relaxed);
+        w.shared().progress.incomplete.fetch_or(incomplete.into(), Ordering::Relaxed);
+    }
+    let progress = &w.shared().progress;
+    let has_finding = progress.last_violating.load(Ordering::Relaxed) == w.execution + 1;
+    if w.outcome == Outcome::Repeats && !has_finding {
+        progress.repeats.fetch_add(1, Ordering::Release);
         return;
     }
     let shared = w.shared();
@@ -541,7 +592,7 @@ fn fork_executions() {
         let files = Files::note(true);
         while let Some(seed) = plan.next() {
             files.restore();
-            let before = world().shared().progress.ended.load(Ordering::Acquire);
+            let before = ended();
             let child = fork_child();
             if child == 0 {
                 process::end_with_parent();
@@ -566,8 +617,13 @@ fn fork_executions() {
                         finding.complete = 2;
                     }
                 }
-            } else if w.shared().progress.ended.load(Ordering::Acquire) == before {
+            } else if ended() == before {
                 // Killed without a word (SIGKILL, or a handler of the program's own).
+                if w.scheduler.is_systematic() {
+                    // Its choices are not known: none can be made after them.
+                    w.shared().progress.incomplete.store(1, Ordering::Relaxed);
+                    w.shared().progress.stop.store(1, Ordering::Relaxed);
+                }
                 w.seed = seed;
                 w.steps = 0;
                 w.outcome = Outcome::Aborted;
@@ -579,6 +635,13 @@ fn fork_executions() {
         }
     }
     sys::exit_now(0)
+}
+
+/// Executions that have ended, complete or not.
+fn ended() -> u64 {
+    // SAFETY: between executions.
+    let progress = unsafe { &world().shared().progress };
+    progress.ended.load(Ordering::Acquire) + progress.repeats.load(Ordering::Acquire)
 }
 
 /// A child has run its execution.

@@ -39,7 +39,7 @@ pub struct SyncObject {
     /// A number that no other object of the execution has.
     pub id: u64,
     /// Where it is.
-    address: usize,
+    pub address: usize,
     /// For a robust mutex; [`Robust::No`] of all others.
     pub robust: Robust,
     /// Some thread waited on it, and may not have noticed yet that it need not.

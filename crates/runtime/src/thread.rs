@@ -9,11 +9,14 @@ use crate::real;
 use crate::repeat;
 use crate::sys::{self, Global};
 use crate::unwind::leave;
-use crate::world::{Fiber, State, Step, block, give_way, is_running, run_other, visible, world};
+use crate::world::{
+    Fiber, State, Step, block, give_way_as, is_running, run_other, visible, visible_as, world,
+};
 use libc::{EDEADLK, EINVAL, ESRCH, pthread_t};
 use porf_event::ThreadId;
 use porf_sample::protocol::Did;
 use porf_sample::scheduler::Scheduler;
+use porf_sample::scheduler::systematic::Op;
 use std::ffi::c_void;
 
 #[derive(Clone, Copy)]
@@ -128,7 +131,9 @@ extern "C" fn run(index: usize) -> ! {
 /// Ends the running thread.
 pub fn finish(result: usize) -> ! {
     run_destructors();
-    visible(Step::Other);
+    // SAFETY: running.
+    let keeps_locks = !unsafe { world() }.fiber().held.is_empty();
+    visible_as(Step::Other, if keeps_locks { Op::Any } else { Op::Local });
     // SAFETY: running.
     let w = unsafe { world() };
     let current = w.current;
@@ -215,7 +220,8 @@ pub fn find(thread: pthread_t) -> Option<usize> {
 
 /// Waits for the end of a thread; its result, or an error.
 fn join(thread: pthread_t, deadline: Option<u64>, only_try: bool) -> Result<usize, i32> {
-    visible(Step::Other);
+    let waits = deadline.is_none() && !only_try;
+    visible_as(Step::Other, if waits { Op::Local } else { Op::Any });
     let index = find(thread).ok_or(ESRCH)?;
     loop {
         // SAFETY: running.
@@ -419,7 +425,7 @@ pub fn test_cancel() {
 
 unsafe extern "C" fn yield_now() -> i32 {
     if is_running() {
-        give_way();
+        give_way_as(Op::Local);
     }
     0
 }

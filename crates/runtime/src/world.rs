@@ -14,7 +14,8 @@ use porf_event::ThreadId;
 use porf_sample::Engine;
 use porf_sample::protocol::Shared;
 use porf_sample::race::Detector;
-use porf_sample::scheduler::{Mixed, Scheduler, Share};
+use porf_sample::scheduler::systematic::{Op, Turn};
+use porf_sample::scheduler::{Mixed, Scheduler, Share, Writing};
 use std::sync::atomic::Ordering;
 
 /// Nothing is tracked: the program has no second thread yet, or has none any more.
@@ -215,8 +216,14 @@ pub struct World {
     /// The processes that the execution has forked.
     pub children: Vec<i32>,
     pub mode: repeat::Mode,
-    /// The execution only collects the stack of a known race.
+    /// The execution only collects the stack of a known race, or is one of a [`crate::minimise`].
     pub is_replay: bool,
+    /// The execution is a try to minimise a finding.
+    pub is_trial: bool,
+    /// All choices are enumerated.
+    pub systematic: bool,
+    /// Consecutive stores do not stay together: somebody may have to run between them.
+    pub apart: bool,
 }
 
 /// So many steps in which threads only look at things are a livelock: every load has by then returned
@@ -300,6 +307,40 @@ impl World {
             .min(self.timers.next());
     }
 
+    /// Who goes next where all choices are enumerated.
+    fn next_in_turn(&mut self) -> ThreadId {
+        self.scheduler.script.at(self.engine.now(self.current));
+        for &thread in &self.runnable {
+            let Some(address) = self.scheduler.systematic.wants(thread) else { continue };
+            let is_others = |lock: &SyncObject| {
+                lock.address == address && lock.owner.is_some_and(|owner| owner != thread)
+            };
+            let is_hindered = self.syncs[..self.sync_count].iter().any(is_others);
+            self.scheduler.systematic.hinder(thread, is_hindered);
+        }
+        match self.scheduler.turn(&self.runnable, self.current) {
+            Turn::Go(index) => self.runnable[index],
+            Turn::Repeats => process::finish(process::Outcome::Repeats),
+        }
+    }
+
+    /// The running thread has written to an atomic object.
+    #[inline(always)]
+    pub fn has_written(&mut self, address: usize, size: usize) {
+        if self.systematic {
+            self.scheduler.systematic.has_written(self.current, address, size);
+        }
+    }
+
+    /// The running thread has read an atomic object, where all choices are enumerated.
+    #[cold]
+    pub fn has_read(&mut self, address: usize) {
+        let store = self.engine.last_read;
+        if !self.scheduler.systematic.has_read(self.current, address, store) {
+            process::finish(process::Outcome::Repeats);
+        }
+    }
+
     /// Wakes every fiber whose deadline has come, and raises the signals of the timers.
     pub fn expire(&mut self) {
         crate::timer::expire(self);
@@ -315,9 +356,15 @@ impl World {
     }
 }
 
-/// Before a visible operation: another thread may go first.
+/// Before a visible operation of which nothing more is known: another thread may go first.
 #[inline]
 pub fn visible(step: Step) {
+    visible_as(step, Op::Any);
+}
+
+/// Before a visible operation: another thread may go first.
+#[inline]
+pub fn visible_as(step: Step, op: Op) {
     // A volatile access must be complete before another thread can run.
     crate::atomic::tracked();
     // SAFETY: called while running.
@@ -338,9 +385,12 @@ pub fn visible(step: Step) {
     // SAFETY: as above; a handler may have run in between.
     let w = unsafe { world() };
     let current = w.current;
+    if w.systematic {
+        return take_turn(w, op);
+    }
     let fiber = &mut w.fibers[current.as_usize()];
     // Consecutive stores stay together (the paper, §3): nothing is lost, and loads have more to choose from.
-    let together = step == Step::Store && fiber.last_step == Step::Store;
+    let together = step == Step::Store && fiber.last_step == Step::Store && !w.apart;
     fiber.last_step = step;
     if together || w.runnable.len() == 1 {
         return;
@@ -350,9 +400,21 @@ pub fn visible(step: Step) {
         w.run_length = 0;
         w.scheduler.yielded(current);
     }
+    w.scheduler.script.at(w.engine.now(current));
     let next = w.runnable[w.scheduler.next_thread(&w.runnable, current)];
     if next != current {
         w.run_length = 0;
+        switch_to(next);
+    }
+}
+
+/// The same where all choices are enumerated.
+#[cold]
+fn take_turn(w: &mut World, op: Op) {
+    let current = w.current;
+    w.scheduler.systematic.announce(current, op);
+    let next = w.next_in_turn();
+    if next != current {
         switch_to(next);
     }
 }
@@ -405,11 +467,16 @@ pub fn block(waiting: &'static str, deadline: Option<u64>) -> bool {
 
 /// Gives way to another thread if there is one.
 pub fn give_way() {
+    give_way_as(Op::Any);
+}
+
+/// The same, where `op` is what the thread does by that.
+pub fn give_way_as(op: Op) {
     // SAFETY: called while running.
     let w = unsafe { world() };
     let current = w.current;
     w.scheduler.yielded(current);
-    visible(Step::Other);
+    visible_as(Step::Other, op);
 }
 
 /// Leaves the running thread, which is blocked or finished.
@@ -426,7 +493,12 @@ pub fn run_other() {
         w.expire();
     }
     let current = w.current;
-    let next = w.runnable[w.scheduler.next_thread(&w.runnable, current)];
+    w.scheduler.script.at(w.engine.now(current));
+    let next = if w.systematic {
+        w.next_in_turn()
+    } else {
+        w.runnable[w.scheduler.next_thread(&w.runnable, current)]
+    };
     w.run_length = 0;
     if next != current {
         switch_to(next);
@@ -546,6 +618,9 @@ pub fn init(shared: *mut Shared) {
             children: Vec::new(),
             mode: repeat::Mode::Standalone,
             is_replay: false,
+            is_trial: false,
+            systematic: false,
+            apart: false,
         });
         *WORLD.get() = Box::into_raw(world);
     }
@@ -589,6 +664,8 @@ pub fn begin(seed: u64) {
     w.starved = false;
     w.pending = crate::plain::Pending::default();
     w.outcome = process::Outcome::Running;
+    w.systematic = w.scheduler.is_systematic();
+    w.apart = w.scheduler.writing() == Writing::Follows;
     w.tracing = w.shared().options.trace != 0 && !w.is_replay;
     w.attentive = w.tracing || !w.watches.is_empty();
     if w.tracing {

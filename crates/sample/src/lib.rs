@@ -19,6 +19,7 @@
 pub mod clock;
 pub mod engine;
 pub mod history;
+pub mod minimise;
 pub mod place;
 pub mod protocol;
 pub mod race;

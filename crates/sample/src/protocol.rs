@@ -4,6 +4,9 @@
 //! executions and records findings. Findings live here, outside of what is rolled back between
 //! executions, and survive the death of the program. Integers and byte arrays only; all zeros is valid.
 
+use crate::minimise::Minimiser;
+use crate::scheduler::script::{Decision, Distance};
+use crate::scheduler::systematic::{Choice, LONGEST};
 use porf_event::ThreadId;
 use porf_verdict::ViolationKind;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -11,13 +14,15 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// The environment variable that holds the number of the inherited file descriptor.
 pub const DESCRIPTOR_VARIABLE: &str = "PORF_SAMPLE_FD";
 /// The first word. Its low half changes with the layout.
-pub const MAGIC: u64 = 0x706f_7266_0000_0006;
+pub const MAGIC: u64 = 0x706f_7266_0000_0007;
 /// Room for findings; more are counted and dropped.
 pub const MAX_FINDINGS: usize = 256;
 /// Room for the frames of a stack.
 pub const MAX_FRAMES: usize = 32;
 /// Room for the stacks of a finding.
 pub const MAX_STACKS: usize = 8;
+/// Room for the decisions of a finding.
+pub const MAX_DECISIONS: usize = 256;
 /// Room for hashes of reads-from relations; beyond three quarters of it the count is a lower bound.
 pub const HASH_SLOTS: usize = 1 << 20;
 
@@ -47,6 +52,14 @@ pub struct Shared {
     pub suppressions: [u8; 1 << 14],
     /// A hash table: the reads-from relations that were seen.
     pub hashes: [u64; HASH_SLOTS],
+    /// The choices of the last systematic execution, or of the next.
+    pub path: [Choice; LONGEST],
+    /// So many of them.
+    pub path_length: u32,
+    /// 1: they are those of the last one.
+    pub path_is_done: u32,
+    /// What a finding needs.
+    pub minimiser: Minimiser,
     /// How many events of the execution were traced; see [`Options::trace`].
     pub traced: u64,
     /// Event number `n` is at `n % TRACED`.
@@ -83,6 +96,10 @@ pub struct Options {
     pub stop_at_first: u32,
     /// 1: the events of the last execution are kept in [`Shared::trace`].
     pub trace: u32,
+    /// So many runs may be made to minimise a finding.
+    pub minimise: u32,
+    /// 1: the execution follows the best list of [`Shared::minimiser`].
+    pub scripted: u32,
 }
 
 /// How far the runtime is.
@@ -138,6 +155,14 @@ pub struct Progress {
     pub pct_steps: AtomicU64,
     /// Loads of that execution.
     pub pct_loads: AtomicU64,
+    /// Systematic executions that were given up, because they repeat others.
+    pub repeats: AtomicU64,
+    /// There is no further systematic execution.
+    pub exhausted: AtomicU32,
+    /// Some were left out because threads read the same stores too often.
+    pub bounded: AtomicU32,
+    /// Some were left out for another reason.
+    pub incomplete: AtomicU32,
 }
 
 /// One bug, however often it was seen.
@@ -164,10 +189,36 @@ pub struct Finding {
     pub complete: u32,
     /// How many events were traced before it.
     pub traced: u64,
+    /// A [`Minimised`].
+    pub minimised: u32,
+    /// Runs that this took.
+    pub runs: u32,
+    /// Of the execution that found it.
+    pub found_by: Distance,
+    /// Of the plainest one that shows it.
+    pub least: Distance,
+    /// How many of the decisions are valid.
+    pub decision_count: u32,
+    /// The plainest execution that shows it.
+    pub decisions: [Decision; MAX_DECISIONS],
     /// For people; ends with a zero.
     pub message: [u8; 256],
     /// What each thread did; of a race, the later access first.
     pub stacks: [Stack; MAX_STACKS],
+}
+
+/// How far a finding was minimised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Minimised {
+    /// Not yet.
+    No,
+    /// No single decision can be left out.
+    Minimal,
+    /// The runs or the time were used up.
+    Partly,
+    /// It is not known how to show it again, or that would take too long.
+    Not,
 }
 
 /// The calls of one thread.

@@ -6,17 +6,23 @@
 //! - [`Random`]: all threads and stores alike, or nearly so.
 //! - [`Pct`]: priorities of threads, few changes of them, few weak loads.
 //! - [`Mixed`]: each of the two by its share of the executions.
+//! - [`Systematic`]: all executions, each once.
+//! - [`Script`]: takes down the decisions of another one, or follows such a list.
 //! - [`Replay`]: a recorded list of choices, and all lists in turn.
 
 mod mixed;
 mod pct;
 mod random;
 mod replay;
+pub mod script;
+pub mod systematic;
 
-pub use mixed::{Mixed, Share};
+pub use mixed::{Mixed, Share, Writing};
 pub use pct::Pct;
 pub use random::Random;
 pub use replay::Replay;
+pub use script::Script;
+pub use systematic::Systematic;
 
 use porf_event::ThreadId;
 
@@ -28,8 +34,12 @@ pub trait Scheduler {
     fn next_thread(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize;
     /// Which of `count` stores, newest last, does a load return?
     fn pick_store(&mut self, count: usize) -> usize;
-    /// Some other choice among `count` (does a weak CAS fail, who is woken).
+    /// Some other choice among `count` (who is woken).
     fn choose(&mut self, count: usize) -> usize;
+    /// Does what happens once in so many times happen now (a weak CAS fails)?
+    fn rarely(&mut self, one_in: usize) -> bool {
+        self.choose(one_in) == 0
+    }
     /// A thread was created: may another than its creator go next?
     fn created(&mut self) -> bool {
         true

@@ -7,7 +7,8 @@
 //! with its own.
 
 use porf_sample::engine::Update;
-use porf_sample::scheduler::{Replay, Rng, Scheduler};
+use porf_sample::scheduler::systematic::{self, Turn};
+use porf_sample::scheduler::{Replay, Rng, Scheduler, Systematic};
 use porf_sample::{Engine, LocationId, Order, ThreadId};
 use std::collections::BTreeSet;
 
@@ -40,19 +41,68 @@ fn sequences(c11: bool) -> Engine {
     engine
 }
 
-fn all_outcomes(program: &Program, mut engine: Engine) -> BTreeSet<Outcome> {
-    let mut outcomes = BTreeSet::new();
-    let mut choices = Replay::default();
+fn all_outcomes(program: &Program, engine: Engine) -> BTreeSet<Outcome> {
+    enumerate(program, engine, Replay::default()).0
+}
+
+/// The outcomes over all choices, and how many executions were complete.
+fn enumerate(program: &Program, mut engine: Engine, mut choices: impl Choices) -> (BTreeSet<Outcome>, usize) {
+    let (mut outcomes, mut executions) = (BTreeSet::new(), 0);
     loop {
         choices.begin(0);
-        outcomes.insert(run(program, &mut engine, &mut choices));
-        if !choices.advance() {
-            return outcomes;
+        let outcome = run(program, &mut engine, &mut choices);
+        executions += usize::from(outcome.is_some());
+        outcomes.extend(outcome);
+        if !choices.go_on() {
+            return (outcomes, executions);
         }
     }
 }
 
-fn run(program: &Program, engine: &mut Engine, choices: &mut impl Scheduler) -> Outcome {
+/// Choices that can be enumerated.
+trait Choices: Scheduler {
+    /// What each thread is about to do.
+    fn announce(&mut self, _runnable: &[ThreadId], _op: impl Fn(ThreadId) -> Op) {}
+    /// Who does it; None if that repeats another execution.
+    fn next(&mut self, runnable: &[ThreadId]) -> Option<ThreadId> {
+        Some(runnable[self.next_thread(runnable, ThreadId(0))])
+    }
+    fn go_on(&mut self) -> bool;
+}
+
+impl Choices for Replay {
+    fn go_on(&mut self) -> bool {
+        self.advance()
+    }
+}
+
+impl Choices for Systematic {
+    fn announce(&mut self, runnable: &[ThreadId], op: impl Fn(ThreadId) -> Op) {
+        use systematic::Op::{Access, Fence, Local};
+        let access = |x: usize, writes, sc| Access { address: 8 * x, size: 4, writes, sc };
+        for &thread in runnable {
+            let announced = match op(thread) {
+                Op::Load(x, order) => access(x, false, order == Order::SeqCst),
+                Op::Store(x, _, order) | Op::Exchange(x, _, order) => access(x, true, order == Order::SeqCst),
+                Op::Cas(x, _, _, one, two) => access(x, true, one == Order::SeqCst || two == Order::SeqCst),
+                Op::Fence(Order::SeqCst) => Fence,
+                Op::Fence(_) => Local,
+            };
+            Systematic::announce(self, thread, announced);
+        }
+    }
+    fn next(&mut self, runnable: &[ThreadId]) -> Option<ThreadId> {
+        match self.turn(runnable, ThreadId(0)) {
+            Turn::Go(index) => Some(runnable[index]),
+            Turn::Repeats => None,
+        }
+    }
+    fn go_on(&mut self) -> bool {
+        self.advance()
+    }
+}
+
+fn run(program: &Program, engine: &mut Engine, choices: &mut impl Choices) -> Option<Outcome> {
     engine.reset();
     let locations: Vec<LocationId> = (0..LOCATIONS).map(|_| engine.new_location(0)).collect();
     let threads: Vec<ThreadId> = program.iter().map(|_| engine.create_thread(ThreadId(0))).collect();
@@ -64,7 +114,8 @@ fn run(program: &Program, engine: &mut Engine, choices: &mut impl Scheduler) -> 
         if runnable.is_empty() {
             break;
         }
-        let p = runnable[choices.next_thread(&runnable, ThreadId(0))].as_usize();
+        choices.announce(&runnable, |t| program[t.as_usize()][next[t.as_usize()]]);
+        let p = choices.next(&runnable)?.as_usize();
         let t = threads[p];
         match program[p][next[p]] {
             Op::Load(x, order) => read[p].push(engine.load(t, locations[x], order, choices) as u8),
@@ -95,7 +146,7 @@ fn run(program: &Program, engine: &mut Engine, choices: &mut impl Scheduler) -> 
     for &location in &locations {
         outcome.push(engine.load(ThreadId(0), location, Order::Relaxed, choices) as u8);
     }
-    outcome
+    Some(outcome)
 }
 
 // ---- the axioms ----
@@ -445,4 +496,22 @@ fn z6_u_is_rc11_but_outside_the_fragment() {
     let weak = vec![1, 3, 0, 1, 3];
     assert!(rc11.contains(&weak) && !fragment.contains(&weak));
     assert_eq!(engine_outcomes(&program), fragment);
+}
+
+#[test]
+fn sleep_sets_lose_no_outcome() {
+    let mut rng = Rng::new(7);
+    let (mut fewer, mut all) = (0, 0);
+    for (threads, length, programs) in [(2, 4, 300), (3, 2, 300), (3, 3, 40), (4, 2, 40)] {
+        for _ in 0..count(programs, 20 * programs) {
+            let program = random_program(&mut rng, threads, length);
+            let (outcomes, executions) = enumerate(&program, Engine::new(), Systematic::default());
+            let (every, interleavings) = enumerate(&program, Engine::new(), Replay::default());
+            assert_eq!(outcomes, every, "{program:?}");
+            assert!(executions <= interleavings, "{program:?}");
+            fewer += executions;
+            all += interleavings;
+        }
+    }
+    assert!(fewer * 4 < all, "{fewer} executions instead of {all}");
 }

@@ -49,6 +49,13 @@ pub enum Coverage {
         /// The seed of the first one.
         seed: u64,
     },
+    /// Every execution that the sampler can produce was run.
+    Systematic {
+        /// How many there are.
+        executions: u64,
+        /// No thread reads the same stores more than so many times in a row, if that cut something off.
+        spins: Option<u32>,
+    },
     /// Every number of processes: an inductive invariant was found.
     AllInstances {
         /// The size of the invariant.
@@ -290,6 +297,12 @@ impl fmt::Display for Coverage {
             }
             Coverage::Sampled { executions, seed } => {
                 write!(f, "{executions} sampled executions, seed {seed}")
+            }
+            Coverage::Systematic { executions, spins } => {
+                write!(f, "every execution of the fragment ({executions} of them)")?;
+                spins.map_or(Ok(()), |spins| {
+                    write!(f, " in which no thread reads the same stores more than {spins} times in a row")
+                })
             }
             Coverage::AllInstances { cubes } => {
                 write!(f, "any number of processes, by an inductive invariant of {cubes} cubes")

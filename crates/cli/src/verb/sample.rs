@@ -3,6 +3,7 @@
 //! The program does the work itself, through the runtime it was linked with; this side gives it the
 //! options in shared memory, watches that it makes progress, and turns what it found into a report.
 
+mod cause;
 mod channel;
 mod leftover;
 mod merged;
@@ -16,9 +17,10 @@ use channel::Channel;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use porf_report::junit::{self, Case};
-use porf_report::sample::Summary;
+use porf_report::sample::{Finding, Summary};
 use porf_sample::protocol;
 use porf_sample::scheduler::Share;
+use porf_sample::scheduler::script::Decision;
 use porf_sample::suppress::{Settings, Suppressions};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -35,17 +37,25 @@ use std::time::{Duration, Instant};
 #[command(after_help = "Examples:
   porf cc -O2 queue.c -o queue && porf sample -- ./queue
   porf sample --executions 100000 --scheduler pct -- ./queue 4
+  porf sample --systematic 100000 -- ./small                       every execution
   porf sample --seed 17 --executions 1 --output all -- ./queue     one execution again")]
 pub struct Args {
     /// How many executions (1000 unless --until is given)
     #[arg(long, short = 'n')]
     executions: Option<u64>,
+    /// Run all executions of a small program, one after the other, but at most so many. Nothing is drawn
+    #[arg(long, value_name = "EXECUTIONS", conflicts_with_all = ["executions", "until", "seed", "scheduler", "depth"])]
+    systematic: Option<u64>,
     /// Begin no execution after so much time: 90, 90s, 15m or 2h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     until: Option<Duration>,
     /// The seed of the first execution; the next have the next numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Make each finding smaller before it is shown, with at most so many runs: fewer context switches, fewer reads of
+    /// older stores. 0 shows the first execution that had it
+    #[arg(long, value_name = "RUNS", default_value_t = 200)]
+    minimise: u32,
     /// Who chooses threads and stores
     #[arg(long, value_enum, default_value_t = SchedulerName::Mixed)]
     scheduler: SchedulerName,
@@ -77,9 +87,9 @@ pub struct Args {
     /// Stop after the first execution that finds something
     #[arg(long)]
     first: bool,
-    /// Seconds without progress after which the program counts as hung
-    #[arg(long, default_value_t = 10)]
-    timeout: u64,
+    /// Time without progress after which the program counts as hung, in processor time: 0.5, 10s, 5m
+    #[arg(long, value_name = "TIME", default_value = "10", value_parser = duration)]
+    timeout: Duration,
     /// Leave out the findings that this file names, in ThreadSanitizer's format (`race:function`)
     #[arg(long, value_name = "FILE")]
     suppressions: Option<std::path::PathBuf>,
@@ -98,6 +108,9 @@ pub struct Args {
     /// Run nothing: add up these reports, in JSON, one in each line
     #[arg(long, value_name = "FILE", hide = true)]
     reports: Option<std::path::PathBuf>,
+    /// The decisions of the one execution to run
+    #[arg(skip)]
+    decisions: Option<Vec<Decision>>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     program: Vec<OsString>,
@@ -189,8 +202,8 @@ fn show(args: &Args, options: &Options, mut summary: Summary) -> std::io::Result
         Format::Json => println!("{}", summary.json(&program)),
         Format::Text => print!("{}", summary.text(&program, options.paint())),
     }
-    if let (Some(path), Some(seed)) = (&args.witness, summary.first_seed()) {
-        let witness = args.witness(seed);
+    if let (Some(path), Some(first)) = (&args.witness, summary.first()) {
+        let witness = args.witness(first);
         std::fs::write(path, format!("{witness}\n"))?;
     }
     if let Some(path) = &args.sarif {
@@ -214,14 +227,25 @@ fn trace_findings(args: &Args, summary: &mut Summary) -> std::io::Result<()> {
         if interrupt::requested() {
             break;
         }
-        let one =
-            protocol::Options { executions: 1, seed: finding.seed, output: 0, trace: 1, ..args.protocol() };
-        let again = Run::new(args, one)?;
+        let decisions = finding.minimised.map(|_| finding.decisions.iter().map(decision).collect::<Vec<_>>());
+        if args.systematic.is_some() && decisions.is_none() {
+            continue;
+        }
+        let one = protocol::Options {
+            executions: 1,
+            seed: finding.seed,
+            output: 0,
+            trace: 1,
+            minimise: 0,
+            scripted: u32::from(decisions.is_some()),
+            ..args.protocol()
+        };
+        let again = Run::following(args, one, &decisions.unwrap_or_default())?;
         let shared = again.channel.shared();
         let all = Suppressions::default();
         let asked = report::Asked { seed: finding.seed, executions: 1, suppressions: &all };
         let found = report::summary(shared, &asked, Duration::ZERO, false, again.status).findings;
-        let same = found.into_iter().find(|found| report::key(found) == report::key(finding));
+        let same = found.into_iter().find(|found| cause::is_same(found, finding));
         finding.trace = same.map_or(Vec::new(), |found| found.trace);
     }
     Ok(())
@@ -235,13 +259,19 @@ struct Run {
 
 impl Run {
     fn new(args: &Args, options: protocol::Options) -> std::io::Result<Run> {
+        Run::following(args, options, args.decisions.as_deref().unwrap_or_default())
+    }
+
+    /// The same, where the execution follows some decisions.
+    fn following(args: &Args, options: protocol::Options, decisions: &[Decision]) -> std::io::Result<Run> {
         let start = Instant::now();
-        let channel = Channel::new(options)?;
+        let mut channel = Channel::new(options)?;
+        channel.follow(decisions);
         let mut fruitless = 0;
         let status = loop {
             let progress = &channel.shared().progress;
             let sign = || {
-                let counters = [&progress.ended, &progress.pct_steps];
+                let counters = [&progress.ended, &progress.pct_steps, &progress.repeats, &progress.heartbeat];
                 (counters.map(|counter| counter.load(Ordering::Relaxed)), channel.complete_findings())
             };
             let before = sign();
@@ -273,13 +303,20 @@ impl Run {
     fn depends_on_the_past(&self, args: &Args) -> std::io::Result<bool> {
         const TRIED: usize = 4;
         let shared = self.channel.shared();
-        if shared.progress.isolation.load(Ordering::Relaxed) == protocol::Isolation::Restart as u32 {
+        let restarts =
+            shared.progress.isolation.load(Ordering::Relaxed) == protocol::Isolation::Restart as u32;
+        if restarts || args.systematic.is_some() || args.decisions.is_some() {
             return Ok(false);
         }
         let later = self.channel.findings().iter().filter(|finding| finding.first_seed != args.seed);
         for finding in later.take(TRIED) {
-            let one =
-                protocol::Options { executions: 1, seed: finding.first_seed, output: 0, ..args.protocol() };
+            let one = protocol::Options {
+                executions: 1,
+                seed: finding.first_seed,
+                output: 0,
+                minimise: 0,
+                ..args.protocol()
+            };
             let fresh = Run::new(args, one)?;
             if !fresh.channel.findings().iter().any(|found| found.key == finding.key) {
                 return Ok(true);
@@ -306,7 +343,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 impl Args {
     fn executions(&self) -> u64 {
-        self.executions.unwrap_or(if self.until.is_some() { u64::MAX } else { 1000 })
+        self.systematic.or(self.executions).unwrap_or(if self.until.is_some() { u64::MAX } else { 1000 })
     }
 
     /// What is not to be told: by the file, by the options of the environment and by the file that they name.
@@ -329,30 +366,38 @@ impl Args {
         protocol::Options {
             executions: self.executions(),
             seed: self.seed,
-            scheduler: self.scheduler as u32,
+            scheduler: self.share() as u32,
             pct_depth: self.depth,
             volatile: self.volatile as u32,
             c11: u32::from(self.model == ModelName::Rc11),
             isolation: self.isolation as u32,
-            window: self.memory,
+            // All that may be read, where all executions are wanted.
+            window: if self.systematic.is_some() { 0 } else { self.memory },
             max_steps: self.max_events,
             tick: self.tick,
             output: self.output as u32,
             stop_at_first: u32::from(self.first),
             trace: 0,
+            minimise: if self.decisions.is_some() { 0 } else { self.minimise },
+            scripted: u32::from(self.decisions.is_some()),
         }
     }
 
-    /// What `porf replay` needs to run the execution with this seed again.
-    fn witness(&self, seed: u64) -> Value {
+    fn share(&self) -> Share {
+        if self.systematic.is_some() { Share::Systematic } else { Share::from_number(self.scheduler as u32) }
+    }
+
+    /// What `porf replay` needs to run the smallest execution with this finding, or else the first.
+    fn witness(&self, finding: &Finding) -> Value {
         let name = |value: Option<PossibleValue>| value.map(|value| value.get_name().to_string());
         let program: Vec<_> = self.program.iter().map(|word| word.to_string_lossy()).collect();
         json!({
-            "schema": 1, "kind": "witness", "command": "sample", "seed": seed, "program": program,
+            "schema": 1, "kind": "witness", "command": "sample", "seed": finding.seed, "program": program,
+            "decisions": finding.minimised.map(|_| &finding.decisions),
             "scheduler": name(self.scheduler.to_possible_value()), "depth": self.depth,
             "model": name(self.model.to_possible_value()),
             "volatile": name(self.volatile.to_possible_value()), "memory": self.memory,
-            "max_events": self.max_events, "tick": self.tick, "timeout": self.timeout,
+            "max_events": self.max_events, "tick": self.tick, "timeout": self.timeout.as_secs_f64(),
         })
     }
 
@@ -367,6 +412,9 @@ impl Args {
         }
         Ok(Args {
             executions: Some(1),
+            systematic: None,
+            minimise: 0,
+            decisions: decisions(&witness["decisions"])?,
             until: None,
             seed: number("seed")?,
             scheduler: SchedulerName::from_str(word("scheduler")?, false)?,
@@ -379,7 +427,10 @@ impl Args {
             isolation: Isolation::Auto,
             output: Output::All,
             first: false,
-            timeout: number("timeout")?,
+            timeout: Duration::try_from_secs_f64(
+                witness["timeout"].as_f64().ok_or("the witness has no timeout")?,
+            )
+            .map_err(|error| error.to_string())?,
             suppressions: None,
             witness: None,
             sarif: None,
@@ -389,6 +440,20 @@ impl Args {
             program,
         })
     }
+}
+
+/// The decisions of a witness; None if it has none.
+fn decisions(value: &Value) -> Result<Option<Vec<Decision>>, String> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let list: Vec<[u32; 5]> =
+        serde_json::from_value(value.clone()).map_err(|error| format!("decisions: {error}"))?;
+    Ok(Some(list.iter().map(decision).collect()))
+}
+
+fn decision(&[thread, sort, number, repeat, value]: &[u32; 5]) -> Decision {
+    Decision { thread: thread as u16, sort: sort as u16, number, repeat, value }
 }
 
 fn spawn(args: &Args, channel: &Channel) -> std::io::Result<Child> {
@@ -440,7 +505,7 @@ fn watch(args: &Args, channel: &Channel, child: &mut Child, start: Instant) -> s
             used_before = processor_time(running(progress, child)).unwrap_or_default();
         }
         let process = running(progress, child);
-        let patience = Duration::from_secs(args.timeout);
+        let patience = args.timeout;
         if since.elapsed() > patience {
             // A busy process has the time it was promised, whatever else the machine does.
             let used = processor_time(process).unwrap_or(Duration::MAX).saturating_sub(used_before);

@@ -23,6 +23,10 @@ impl Summary {
                 ],
                 ..View::default()
             };
+            view.notes.extend(finding.minimised.map(|minimised| minimised.text()));
+            let elsewhere = finding.elsewhere.iter();
+            view.notes
+                .extend(elsewhere.map(|other| format!("also at {}, in {}", other.places(), other.count)));
             for (what, frames) in &finding.stacks {
                 view.add_stack(what, &frames.iter().map(call).collect::<Vec<_>>());
             }

@@ -1,6 +1,6 @@
 //! The report as JSON (docs/report-format.md).
 
-use super::{Finding, Frame, Summary};
+use super::{Elsewhere, Finding, Frame, Summary};
 use porf_verdict::Verdict;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ impl Summary {
             "command": "sample",
             "program": program,
             "verdict": self.verdict.word(),
-            "coverage": {"kind": "sampled", "executions": self.executions, "seed": self.seed},
+            "coverage": self.coverage(),
             "executions": self.executions,
             "asked": self.asked,
             "violating": self.violating,
@@ -39,9 +39,25 @@ impl Summary {
     }
 }
 
+impl Summary {
+    fn coverage(&self) -> Value {
+        match self.systematic {
+            None => json!({"kind": "sampled", "executions": self.executions, "seed": self.seed}),
+            Some(systematic) => json!({
+                "kind": "systematic",
+                "executions": self.executions,
+                "complete": systematic.complete,
+                "repeats": systematic.repeats,
+                "spins": systematic.spins,
+            }),
+        }
+    }
+}
+
 impl Finding {
     fn json(&self, executions: u64) -> Value {
         let frame = |frame: &Frame| json!({"function": frame.function, "file": frame.file, "line": frame.line, "column": frame.column});
+        let elsewhere = |other: &Elsewhere| json!({"count": other.count, "frames": other.frames.iter().map(frame).collect::<Vec<_>>()});
         let stacks: Vec<Value> = self
             .stacks
             .iter()
@@ -57,7 +73,17 @@ impl Finding {
             "first_seed": self.seed,
             "address": format!("{:#x}", self.address),
             "size": self.size,
+            "object": self.object,
             "stacks": stacks,
+            "elsewhere": self.elsewhere.iter().map(elsewhere).collect::<Vec<_>>(),
+            "minimised": self.minimised.map(|minimised| json!({
+                "switches": minimised.switches,
+                "weak_reads": minimised.weak_reads,
+                "first_switches": minimised.first_switches,
+                "first_weak_reads": minimised.first_weak_reads,
+                "runs": minimised.runs,
+                "minimal": minimised.minimal,
+            })),
         })
     }
 }

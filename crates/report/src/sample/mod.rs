@@ -52,6 +52,19 @@ pub struct Summary {
     pub seed: u64,
     /// How the program ended.
     pub status: String,
+    /// All executions were to be run, one after the other.
+    pub systematic: Option<Systematic>,
+}
+
+/// How far all executions were run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Systematic {
+    /// There are no others.
+    pub complete: bool,
+    /// Executions that were given up, because they repeat others.
+    pub repeats: u64,
+    /// Others were left out: a thread reads the same stores more than so many times in a row.
+    pub spins: Option<u32>,
 }
 
 impl Summary {
@@ -78,10 +91,75 @@ pub struct Finding {
     pub address: u64,
     /// Bytes from that address on.
     pub size: u32,
+    /// The variable there, if it has a name.
+    pub object: Option<String>,
     /// What each thread did, with its calls, innermost first.
     pub stacks: Vec<(String, Vec<Frame>)>,
+    /// Findings with the same cause.
+    pub elsewhere: Vec<Elsewhere>,
+    /// How small it was made.
+    pub minimised: Option<Minimised>,
+    /// The decisions of the smallest execution: thread, sort, number, repeat, value.
+    pub decisions: Vec<[u32; 5]>,
     /// The execution around it, where it was traced.
     pub trace: Vec<Step>,
+}
+
+/// A finding with the same cause as another one.
+pub struct Elsewhere {
+    /// Executions in which it occurred.
+    pub count: u64,
+    /// Where each thread was.
+    pub frames: Vec<Frame>,
+}
+
+impl Elsewhere {
+    /// The places, in one line.
+    pub fn places(&self) -> String {
+        let mut places: Vec<String> = self
+            .frames
+            .iter()
+            .map(|frame| match text::place(frame) {
+                Some(place) => format!("{place} ({})", frame.function),
+                None => frame.function.clone(),
+            })
+            .collect();
+        places.sort();
+        places.join(" and ")
+    }
+}
+
+/// The smallest execution that was found to show a finding, beside the one that showed it first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Minimised {
+    /// Changes of threads up to the finding.
+    pub switches: u32,
+    /// Loads up to it that do not return the newest store.
+    pub weak_reads: u32,
+    /// Changes of threads of the first one.
+    pub first_switches: u32,
+    /// Such loads of the first one.
+    pub first_weak_reads: u32,
+    /// Executions that were run for it.
+    pub runs: u32,
+    /// No single decision can be left out.
+    pub minimal: bool,
+}
+
+impl Minimised {
+    /// For people.
+    pub fn text(&self) -> String {
+        let plural = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        format!(
+            "smallest execution: {}, {} of older stores (first seen with {} and {}; {}{})",
+            plural(self.switches, "context switch").replace("switchs", "switches"),
+            plural(self.weak_reads, "read"),
+            self.first_switches,
+            self.first_weak_reads,
+            plural(self.runs, "run"),
+            if self.minimal { "" } else { ", not minimal" },
+        )
+    }
 }
 
 /// One event of the execution that shows a finding.
@@ -119,9 +197,9 @@ impl Summary {
         if self.interrupted { 130 } else { self.verdict.exit_code() }
     }
 
-    /// The first seed that shows a finding.
-    pub fn first_seed(&self) -> Option<u64> {
-        self.findings.iter().map(|finding| finding.seed).min()
+    /// The finding that was seen first.
+    pub fn first(&self) -> Option<&Finding> {
+        self.findings.iter().min_by_key(|finding| finding.seed)
     }
 }
 

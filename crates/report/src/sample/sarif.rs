@@ -22,7 +22,10 @@ impl Summary {
                 finding.stacks.iter().skip(1).filter_map(|(title, frames)| {
                     Some(place(&frames.iter().find_map(location)?, Some(title)))
                 });
-            result["relatedLocations"] = others.collect();
+            let elsewhere = finding.elsewhere.iter().flat_map(|other| &other.frames);
+            let elsewhere =
+                elsewhere.filter_map(|frame| Some(place(&location(frame)?, Some("the same cause"))));
+            result["relatedLocations"] = others.chain(elsewhere).collect();
             // What each thread is at: its calls, outermost first.
             let calls = finding.stacks.iter().flat_map(|(title, frames)| {
                 let known = frames.iter().rev().filter_map(move |frame| Some((location(frame)?, frame)));

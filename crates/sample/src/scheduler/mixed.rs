@@ -1,8 +1,11 @@
-//! Mostly [`Random`], now and then [`Pct`]: bugs that need a long stretch of one thread are rare under the first,
-//! bugs that need many weak loads under the second.
+//! The scheduler of a run: mostly [`Random`], now and then [`Pct`], as the user asked for; or [`Systematic`]; and
+//! [`Script`] on top of them.
 //!
+//! Bugs that need a long stretch of one thread are rare under [`Random`], bugs that need many weak loads under [`Pct`].
 //! Which one runs an execution is a function of its seed.
 
+use super::script::{Decision, Script};
+use super::systematic::{Systematic, Turn};
 use super::{Pct, Random, Rng, Scheduler};
 use porf_event::ThreadId;
 
@@ -13,9 +16,14 @@ const SHARE: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Mixed {
     share: Share,
-    uses_pct: bool,
+    who: Who,
+    writing: Writing,
     random: Random,
     pct: Pct,
+    /// The choices, where all are enumerated.
+    pub systematic: Systematic,
+    /// The decisions, where they are taken down or followed.
+    pub script: Script,
 }
 
 /// Who runs the executions.
@@ -28,25 +36,75 @@ pub enum Share {
     Pct,
     /// [`Pct`] runs its share, [`Random`] the others.
     Both,
+    /// [`Systematic`] runs all of them.
+    Systematic,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Who {
+    Random,
+    Pct,
+    Systematic,
+}
+
+/// What the script is for in the present execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writing {
+    /// Nothing.
+    Off,
+    /// It takes down what the others decide.
+    Records,
+    /// It decides.
+    Follows,
 }
 
 impl Share {
     /// The one with this number in the memory shared with the command line.
     pub fn from_number(number: u32) -> Share {
-        [Share::Random, Share::Pct].into_iter().find(|share| *share as u32 == number).unwrap_or(Share::Both)
+        [Share::Random, Share::Pct, Share::Systematic]
+            .into_iter()
+            .find(|share| *share as u32 == number)
+            .unwrap_or(Share::Both)
     }
+}
+
+macro_rules! chosen {
+    ($self:ident, $inner:ident => $body:expr) => {
+        match $self.who {
+            Who::Random => {
+                let $inner = &mut $self.random;
+                $body
+            }
+            Who::Pct => {
+                let $inner = &mut $self.pct;
+                $body
+            }
+            Who::Systematic => {
+                let $inner = &mut $self.systematic;
+                $body
+            }
+        }
+    };
 }
 
 impl Mixed {
     /// A scheduler for these shares; `depth` is PCT's.
     pub fn new(share: Share, depth: u32) -> Mixed {
-        Mixed { share, uses_pct: share == Share::Pct, random: Random::default(), pct: Pct::new(depth) }
+        Mixed {
+            share,
+            who: Who::Random,
+            writing: Writing::Off,
+            random: Random::default(),
+            pct: Pct::new(depth),
+            systematic: Systematic::default(),
+            script: Script::default(),
+        }
     }
 
     /// Whether the execution with this seed is PCT's, which must be told how long executions are.
     pub fn wants_pct(&self, seed: u64) -> bool {
         match self.share {
-            Share::Random => false,
+            Share::Random | Share::Systematic => false,
             Share::Pct => true,
             Share::Both => Rng::new(!seed).below(SHARE) == 0,
         }
@@ -59,50 +117,124 @@ impl Mixed {
 
     /// Begins with PCT, whatever the seed.
     pub fn begin_pct(&mut self, seed: u64) {
-        self.uses_pct = true;
+        self.who = Who::Pct;
         self.pct.begin(seed);
     }
-}
 
-macro_rules! chosen {
-    ($self:ident, $inner:ident => $body:expr) => {
-        if $self.uses_pct {
-            let $inner = &mut $self.pct;
-            $body
-        } else {
-            let $inner = &mut $self.random;
-            $body
+    /// The decisions of the coming execution are taken down.
+    pub fn record(&mut self) {
+        self.writing = Writing::Records;
+    }
+
+    /// The coming execution follows these decisions.
+    pub fn follow(&mut self, decisions: &[Decision]) {
+        self.writing = Writing::Follows;
+        self.script.follow(decisions);
+    }
+
+    /// The coming execution is the scheduler's alone.
+    pub fn write_nothing(&mut self) {
+        self.writing = Writing::Off;
+    }
+
+    /// What the script is for.
+    pub fn writing(&self) -> Writing {
+        self.writing
+    }
+
+    /// All choices of the execution are those of [`Systematic`].
+    pub fn is_systematic(&self) -> bool {
+        self.share == Share::Systematic && self.writing != Writing::Follows
+    }
+
+    /// Who goes next, in a systematic execution.
+    pub fn turn(&mut self, runnable: &[ThreadId], current: ThreadId) -> Turn {
+        let turn = self.systematic.turn(runnable, current);
+        if let (Turn::Go(index), Writing::Records) = (turn, self.writing) {
+            self.script.next_thread(runnable, current, Some(index));
         }
-    };
+        turn
+    }
+
+    #[cold]
+    fn next_written(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize {
+        let decided = self.decides().then(|| chosen!(self, inner => inner.next_thread(runnable, current)));
+        self.script.next_thread(runnable, current, decided)
+    }
+
+    #[cold]
+    fn pick_written(&mut self, count: usize) -> usize {
+        let decided = self.decides().then(|| chosen!(self, inner => inner.pick_store(count)));
+        self.script.pick_store(count, decided)
+    }
+
+    /// Whether another than the script decides.
+    fn decides(&self) -> bool {
+        self.writing == Writing::Records
+    }
 }
 
 impl Scheduler for Mixed {
     fn begin(&mut self, seed: u64) {
-        self.uses_pct = self.wants_pct(seed);
+        self.who = match self.share {
+            Share::Systematic => Who::Systematic,
+            _ if self.wants_pct(seed) => Who::Pct,
+            _ => Who::Random,
+        };
         chosen!(self, inner => inner.begin(seed));
+        self.script.begin();
     }
 
     #[inline]
     fn next_thread(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize {
+        if self.writing != Writing::Off {
+            return self.next_written(runnable, current);
+        }
         chosen!(self, inner => inner.next_thread(runnable, current))
     }
 
     #[inline]
     fn pick_store(&mut self, count: usize) -> usize {
+        if self.writing != Writing::Off {
+            return self.pick_written(count);
+        }
         chosen!(self, inner => inner.pick_store(count))
     }
 
-    #[inline]
     fn choose(&mut self, count: usize) -> usize {
-        chosen!(self, inner => inner.choose(count))
+        if self.writing == Writing::Off {
+            return chosen!(self, inner => inner.choose(count));
+        }
+        let decided = self.decides().then(|| chosen!(self, inner => inner.choose(count)));
+        self.script.choose(count, 0, decided)
+    }
+
+    fn rarely(&mut self, one_in: usize) -> bool {
+        if self.writing == Writing::Off {
+            return chosen!(self, inner => inner.rarely(one_in));
+        }
+        let decided = self.decides().then(|| usize::from(chosen!(self, inner => inner.rarely(one_in))));
+        self.script.choose(2, 0, decided) == 1
     }
 
     fn created(&mut self) -> bool {
-        chosen!(self, inner => inner.created())
+        let asks = match self.writing {
+            Writing::Follows => true,
+            _ => chosen!(self, inner => inner.created()),
+        };
+        if asks && self.writing != Writing::Off {
+            self.script.created();
+        }
+        asks
     }
 
     fn yielded(&mut self, thread: ThreadId) {
-        chosen!(self, inner => inner.yielded(thread));
+        if self.writing != Writing::Off {
+            self.script.yielded();
+        }
+        if self.writing != Writing::Follows {
+            chosen!(self, inner => inner.yielded(thread));
+        }
     }
 }
 

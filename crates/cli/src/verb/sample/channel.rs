@@ -1,6 +1,7 @@
 //! The memory shared with the sampled program.
 
 use porf_sample::protocol::{Finding, MAGIC, Options, Shared};
+use porf_sample::scheduler::script::Decision;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering;
@@ -33,6 +34,12 @@ impl Channel {
             (*shared).options = options;
             Ok(Channel { file, shared })
         }
+    }
+
+    /// The execution is to follow these decisions.
+    pub fn follow(&mut self, decisions: &[Decision]) {
+        // SAFETY: mapped until drop; the program has not been started.
+        unsafe { (*self.shared).minimiser.set_best(decisions) };
     }
 
     pub fn descriptor(&self) -> RawFd {

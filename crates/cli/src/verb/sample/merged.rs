@@ -3,8 +3,8 @@
 //! Executions of different runs may be the same. How many are distinct is therefore only known to be at least
 //! the most of one run.
 
-use super::report::key;
-use porf_report::sample::{Finding, Frame, Summary};
+use super::cause;
+use porf_report::sample::{Elsewhere, Finding, Frame, Minimised, Summary};
 use porf_verdict::{Coverage, Limit, Verdict, ViolationKind};
 use serde_json::Value;
 use std::path::Path;
@@ -44,13 +44,7 @@ pub fn summary(path: &Path, seed: u64, asked: u64) -> std::io::Result<Summary> {
 fn add(one: Summary, other: Summary) -> Summary {
     let mut findings = one.findings;
     for new in other.findings {
-        match findings.iter_mut().find(|known| key(known) == key(&new)) {
-            Some(known) => {
-                known.count += new.count;
-                known.seed = known.seed.min(new.seed);
-            }
-            None => findings.push(new),
-        }
+        cause::add(&mut findings, new, |one, other| one + other);
     }
     Summary {
         executions: one.executions + other.executions,
@@ -81,6 +75,21 @@ fn read(report: &Value) -> Summary {
         column: frame["column"].as_u64().unwrap_or(0) as u32,
     };
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let minimised = |value: &Value| {
+        let number = |name: &str| Some(value[name].as_u64()? as u32);
+        Some(Minimised {
+            switches: number("switches")?,
+            weak_reads: number("weak_reads")?,
+            first_switches: number("first_switches")?,
+            first_weak_reads: number("first_weak_reads")?,
+            runs: number("runs")?,
+            minimal: value["minimal"] == true,
+        })
+    };
+    let elsewhere = |other: &Value| Elsewhere {
+        count: other["count"].as_u64().unwrap_or(0),
+        frames: list(&other["frames"]).iter().map(frame).collect(),
+    };
     let finding = |finding: &Value| Finding {
         kind: ViolationKind::ALL
             .into_iter()
@@ -92,6 +101,10 @@ fn read(report: &Value) -> Summary {
         seed: finding["first_seed"].as_u64().unwrap_or(0),
         address: u64::from_str_radix(text(&finding["address"]).trim_start_matches("0x"), 16).unwrap_or(0),
         size: finding["size"].as_u64().unwrap_or(0) as u32,
+        object: finding["object"].as_str().map(str::to_string),
+        elsewhere: list(&finding["elsewhere"]).iter().map(elsewhere).collect(),
+        minimised: minimised(&finding["minimised"]),
+        decisions: Vec::new(),
         stacks: list(&finding["stacks"])
             .iter()
             .map(|stack| (text(&stack["what"]), list(&stack["frames"]).iter().map(frame).collect()))
@@ -125,5 +138,6 @@ fn read(report: &Value) -> Summary {
         interrupted: report["interrupted"] == true,
         seed: 0,
         status: text(&report["limit"]),
+        systematic: None,
     }
 }

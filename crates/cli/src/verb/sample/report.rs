@@ -1,14 +1,18 @@
 //! From the memory shared with the program to a report.
 
+use super::cause;
 use super::symbols::Symbols;
 use super::trace;
-use porf_report::sample::{Finding, Frame, Summary};
-use porf_sample::protocol::{self, FindingKind, HASH_SLOTS, Isolation, Shared, Stack};
+use porf_report::sample::{Finding, Frame, Minimised, Summary, Systematic};
+use porf_sample::protocol::{self, FindingKind, HASH_SLOTS, Isolation, Progress, Shared, Stack};
 use porf_sample::race::Kind;
+use porf_sample::scheduler::Share;
+use porf_sample::scheduler::script::Decision;
+use porf_sample::scheduler::systematic::SPINS;
 use porf_sample::suppress::Suppressions;
 use porf_verdict::{Coverage, Limit, Verdict, ViolationKind};
 use std::process::ExitStatus;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// What the user asked for.
@@ -38,20 +42,32 @@ pub fn summary(
         // In how many of them a finding was that is told is not known; the most frequent one was in so many.
         violating = told.iter().map(|finding| finding.count).max().unwrap_or(0);
     }
-    let mut findings: Vec<Finding> =
-        told.into_iter().map(|finding| describe(shared, finding, &mut symbols)).collect();
-    // The same lines by different instructions are one finding to people.
-    merge(&mut findings);
+    let mut findings = Vec::new();
+    for finding in told {
+        // Executions may overlap: the larger count is certain, the sum is not.
+        cause::add(&mut findings, describe(shared, finding, &mut symbols), u64::max);
+    }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.count));
     let executions = progress.ended.load(Ordering::Acquire);
     let single_threaded = progress.single_threaded.load(Ordering::Relaxed) != 0;
     let cut_off = progress.cut_off.load(Ordering::Relaxed);
     let stopped = progress.stop.load(Ordering::Relaxed) != 0;
     let failed = single_threaded && !status.success();
+    let flag = |flag: &AtomicU32| flag.load(Ordering::Relaxed) != 0;
+    let systematic =
+        (Share::from_number(shared.options.scheduler) == Share::Systematic).then(|| Systematic {
+            complete: single_threaded
+                || (flag(&progress.exhausted) && !flag(&progress.incomplete) && cut_off == 0),
+            repeats: progress.repeats.load(Ordering::Relaxed),
+            spins: flag(&progress.bounded).then_some(SPINS),
+        });
     let verdict = match findings.first() {
         Some(finding) => Verdict::Violated(Box::new(finding.violation())),
         None if failed => Verdict::Inconclusive(Limit::Other(format!("the program ended with {status}"))),
         None if interrupted => Verdict::Inconclusive(Limit::Interrupted),
+        None if let Some(systematic) = systematic => {
+            systematic_verdict(progress, executions, asked, systematic)
+        }
         None if executions == 0 || (executions < asked && !single_threaded && !stopped) => {
             Verdict::Inconclusive(Limit::Other(format!("the program ended early with {status}")))
         }
@@ -80,6 +96,7 @@ pub fn summary(
         interrupted,
         seed,
         status: status.to_string(),
+        systematic,
         is_lower_bound: distinct as usize >= HASH_SLOTS / 4 * 3,
         peak_memory_bytes: peak_memory(),
     }
@@ -138,9 +155,47 @@ fn describe(shared: &Shared, finding: &protocol::Finding, symbols: &mut Symbols)
         seed: finding.first_seed,
         address: finding.address,
         size: finding.size,
+        object: symbols.variable(finding.address).map(|(name, _)| name),
         stacks,
+        elsewhere: Vec::new(),
+        minimised: minimised(finding),
+        decisions: finding.decisions[..finding.decision_count as usize].iter().map(numbers).collect(),
         trace: trace::around(shared, finding, symbols),
     }
+}
+
+fn minimised(finding: &protocol::Finding) -> Option<Minimised> {
+    let minimal = finding.minimised == protocol::Minimised::Minimal as u32;
+    (minimal || finding.minimised == protocol::Minimised::Partly as u32).then_some(Minimised {
+        switches: finding.least.switches,
+        weak_reads: finding.least.weak_reads,
+        first_switches: finding.found_by.switches,
+        first_weak_reads: finding.found_by.weak_reads,
+        runs: finding.runs,
+        minimal,
+    })
+}
+
+fn numbers(decision: &Decision) -> [u32; 5] {
+    let Decision { thread, sort, number, repeat, value } = *decision;
+    [thread.into(), sort.into(), number, repeat, value]
+}
+
+/// What follows where nothing was found and all executions were to be run.
+fn systematic_verdict(progress: &Progress, executions: u64, asked: u64, systematic: Systematic) -> Verdict {
+    if systematic.complete {
+        return Verdict::Safe(Coverage::Systematic { executions, spins: systematic.spins });
+    }
+    let begun = progress.begun.load(Ordering::Relaxed);
+    if progress.exhausted.load(Ordering::Relaxed) == 0 && begun >= asked {
+        return Verdict::Inconclusive(Limit::Executions { limit: asked });
+    }
+    let cut_off = progress.cut_off.load(Ordering::Relaxed);
+    let why = match cut_off {
+        0 => "executions were left out: too long, killed, or not the same when run again".to_string(),
+        _ => format!("{cut_off} executions reached --max-events"),
+    };
+    Verdict::Inconclusive(Limit::Other(why))
 }
 
 /// The calls that return to some addresses, without those that say nothing.
@@ -180,29 +235,4 @@ fn stack_title(finding: &protocol::Finding, index: usize, stack: &Stack) -> Stri
         return format!("{access} of {} bytes at {:#x} by {}", finding.size, finding.address, stack.thread);
     }
     format!("earlier {access} by {}", stack.thread)
-}
-
-/// What tells a finding from others, to people.
-pub fn key(finding: &Finding) -> (ViolationKind, String, Vec<String>) {
-    let top = |(_, frames): &(String, Vec<Frame>)| {
-        frames
-            .first()
-            .map_or(String::new(), |frame| format!("{}{:?}{}", frame.function, frame.file, frame.line))
-    };
-    let mut tops: Vec<String> = finding.stacks.iter().map(top).collect();
-    tops.sort();
-    (finding.kind, finding.message.clone(), tops)
-}
-
-/// Adds up findings whose stacks begin at the same lines.
-fn merge(findings: &mut Vec<Finding>) {
-    let mut merged: Vec<Finding> = Vec::new();
-    for finding in findings.drain(..) {
-        match merged.iter_mut().find(|known| key(known) == key(&finding)) {
-            // Executions may overlap: the larger count is certain, the sum is not.
-            Some(known) => known.count = known.count.max(finding.count),
-            None => merged.push(finding),
-        }
-    }
-    *findings = merged;
 }
