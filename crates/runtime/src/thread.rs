@@ -70,6 +70,10 @@ fn create(
     let lender = w.lenders.iter().position(|lender| !lender.used).expect("there is one now");
     w.lenders[lender].used = true;
     w.lenders[lender].renew();
+    // The first thread is alone again: what it waited for before is over.
+    if w.lenders.iter().filter(|lender| lender.used).count() == 1 {
+        (w.awaited, w.haste) = (0, 0);
+    }
     if index == w.fibers.len() {
         w.fibers.push(Fiber::new());
     }
