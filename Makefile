@@ -35,6 +35,7 @@ demo: build
 test: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(CARGO) test --workspace
 
 # The same search on a Ray cluster of several nodes on this machine; workers, nodes and drivers are killed.

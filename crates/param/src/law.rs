@@ -1,6 +1,6 @@
 //! Laws: what counters and flags say of all processes at once, which no conjunction over some processes can say.
 //!
-//! A law is data alone. The search finds laws and uses them ([`crate::prove`]), the check of a certificate proves them
+//! A law is data alone. The search finds laws and uses them ([`mod@crate::prove`]), the check of a certificate proves them
 //! anew ([`crate::certificate`]).
 
 use crate::system::{INT, System};

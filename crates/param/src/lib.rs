@@ -1,7 +1,7 @@
 //! Safety of array systems for any number of processes, over sequentially consistent and weak memory.
 //!
 //! The way of the data: [`syntax`] (text to tree and back) → [`typing`] (tree to [`system::System`]) →
-//! [`prove`] (backward reachability: any number of processes) and [`explore`] (forward search of one
+//! [`mod@prove`] (backward reachability: any number of processes) and [`explore`] (forward search of one
 //! finite instance), two engines that share nothing but the system and hold each other honest.
 
 #![forbid(unsafe_code)]

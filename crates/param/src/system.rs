@@ -1,6 +1,6 @@
 //! An array system: the program with names resolved and types checked.
 //!
-//! This is all that the explorer ([`crate::explore`]) and the prover ([`crate::prove`]) share. Formulas
+//! This is all that the explorer ([`crate::explore`]) and the prover ([`mod@crate::prove`]) share. Formulas
 //! keep their shape: each engine gives them their meaning on its own.
 
 use crate::Memory;

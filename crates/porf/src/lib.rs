@@ -9,7 +9,7 @@
 //! | why does a model allow an execution, or forbid it? | [`explain()`], [`executions`] | [`Why`] |
 //! | what does one model allow that another one forbids? | [`against`], [`difference`] | [`Difference`], [`TestDifference`] |
 //! | which orderings repair a program, which can it do without? | [`repair()`], [`advise()`] | [`Repair`], [`Advice`] |
-//! | is a protocol safe for any number of processes? | [`prove`] | [`param::ProofAnswer`] |
+//! | is a protocol safe for any number of processes? | [`prove()`] | [`param::ProofAnswer`] |
 //!
 //! Front ends make the programs ([`Input::load`]), the registry knows the models ([`Model`]), the engines search,
 //! and this crate turns what they find into an answer. Nothing here prints: `porf-report` renders answers.

@@ -1,7 +1,7 @@
 //! `cargo porf`: the tests and binaries of a crate, every execution of each.
 //!
 //! cargo compiles the crate as for `cargo test`, with flags that leave the whole program as bitcode
-//! ([`build`]); each test then is a program of its own ([`test`]), or is run natively by the sampler ([`sample`]).
+//! ([`build`]); each test then is a program of its own ([`mod@test`]), or is run natively by the sampler ([`sample`]).
 //! Exit codes are cargo's: 0 where all is right, 101 where a test fails or has no verdict, and what cargo says where the crate does not compile.
 
 mod build;

@@ -2,7 +2,7 @@
 //!
 //! Source: Conchon, Declerck, Zaïdi, "Parameterized Memory Checking Modulo Explicit Weak Memory Models",
 //! 2016, and the language of Cubicle that it extends. The tree keeps what was written (predicates are not
-//! expanded, implications not rewritten), so that [`print`] followed by [`parse`] gives it back.
+//! expanded, implications not rewritten), so that [`print()`] followed by [`parse`] gives it back.
 //!
 //! Deviations: a `-` after an operand is subtraction without blanks too; sums of any terms are read, and
 //! judged by the types.
