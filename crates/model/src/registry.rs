@@ -96,7 +96,7 @@ pub const ENTRIES: &[Entry] = &[
         races: false,
         equivalences: MO_OR_RF,
         checked: CheckedBy::Code,
-        proves: false,
+        proves: true,
     },
     Entry {
         model: Model::Sra,

@@ -119,7 +119,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagn
     // Errors of the text come before any verdict.
     let compiled = crate::prove::compile::compile(system, request.memory, Order::Coherence)?;
     // Whether the memory leaves a choice of the order.
-    let both = compiled.memory != Memory::Sc && compiled.order == Order::Coherence;
+    let both = matches!(compiled.memory, Memory::Tso | Memory::Pso) && compiled.order == Order::Coherence;
     let time = Duration::from_secs(request.max_seconds);
     let start = cpu_time();
     let clock = Work::new(u64::MAX, time, request.interrupt);

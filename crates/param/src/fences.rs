@@ -241,7 +241,8 @@ impl Search<'_> {
     }
 
     /// The barriers without which the run is possible, so that a set without all of them is unsafe. A lock is counted
-    /// unless its write reaches memory in the very next step.
+    /// unless its write reaches memory in the very next step. Under release–acquire a barrier in any step of the run may
+    /// stop it.
     fn stops(&self, trace: &Trace) -> Set {
         let mut stops = 0;
         let mut before = &trace.initial;
@@ -250,7 +251,7 @@ impl Search<'_> {
                 && let Some(acting) = self.system.transitions[*index].acting
             {
                 let process = procs[acting];
-                let pending = !before.buffers[process as usize].is_empty();
+                let pending = before.buffers.get(process as usize).is_none_or(|buffer| !buffer.is_empty());
                 let at_once = match trace.steps.get(at + 1) {
                     Some((Step::Commit { process: other, .. }, _)) => *other == process,
                     _ => false,

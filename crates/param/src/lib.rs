@@ -32,11 +32,16 @@ pub enum Memory {
     Tso,
     /// Partial store order: buffered writes to different locations may overtake each other.
     Pso,
+    /// Release–acquire: messages with views, as in the release–acquire fragment of C11.
+    Ra,
 }
 
 impl Memory {
-    /// Every memory, the strongest first.
-    pub const ALL: [Memory; 3] = [Memory::Sc, Memory::Tso, Memory::Pso];
+    /// Every memory.
+    pub const ALL: [Memory; 4] = [Memory::Sc, Memory::Tso, Memory::Pso, Memory::Ra];
+    /// Those that are store-buffer machines, the strongest first. Release–acquire allows all that TSO allows; it
+    /// and PSO each allow what the other does not.
+    pub const BUFFERED: [Memory; 3] = [Memory::Sc, Memory::Tso, Memory::Pso];
 
     /// The word used on the command line, in text and in JSON.
     pub fn word(self) -> &'static str {
@@ -44,6 +49,7 @@ impl Memory {
             Memory::Sc => "sc",
             Memory::Tso => "tso",
             Memory::Pso => "pso",
+            Memory::Ra => "ra",
         }
     }
 }

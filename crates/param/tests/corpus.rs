@@ -24,6 +24,7 @@ struct Expectation {
     sc: Option<String>,
     tso: Option<String>,
     pso: Option<String>,
+    ra: Option<String>,
     why: String,
 }
 
@@ -33,6 +34,7 @@ impl Expectation {
             Memory::Sc => self.sc.as_deref(),
             Memory::Tso => self.tso.as_deref(),
             Memory::Pso => self.pso.as_deref(),
+            Memory::Ra => self.ra.as_deref(),
         }
     }
 }
@@ -105,7 +107,7 @@ fn every_safe_system_has_a_certificate() {
     let full = std::env::var_os("PORF_FULL").is_some();
     for expectation in expectations().into_iter().filter(|expectation| full || !expectation.slow) {
         let system = system(&expectation.file);
-        for memory in Memory::ALL.into_iter().filter(|memory| expectation.of(*memory) == Some("safe")) {
+        for memory in Memory::BUFFERED.into_iter().filter(|memory| expectation.of(*memory) == Some("safe")) {
             let name = format!("{} under {}", expectation.file, memory.word());
             expected += 1;
             let request = Request { memory, certifiable: true, explore_first: false, ..Request::default() };
@@ -136,8 +138,10 @@ fn exploration_of_small_instances_agrees() {
     for expectation in expectations() {
         assert!(!expectation.why.is_empty(), "{} has no reason", expectation.file);
         let system = system(&expectation.file);
-        let most = system.number_procs.unwrap_or(3).min(3);
         for memory in Memory::ALL {
+            // With messages and views two processes have as many states as three with buffers.
+            let few = memory == Memory::Ra && expectation.of(memory) != Some("unsafe");
+            let most = system.number_procs.unwrap_or(3).min(if few { 2 } else { 3 });
             let limits = Limits { states: 60_000, buffer: 3, initial: 20_000, ..Limits::default() };
             let found = (1..=most).any(|n| explore(&system, memory, n, limits).trace.is_some());
             let name = format!("{} under {}", expectation.file, memory.word());
@@ -145,6 +149,8 @@ fn exploration_of_small_instances_agrees() {
                 Some("unsafe") => assert!(found, "{name}: no unsafe state with up to {most} processes"),
                 // Without a weak variable there is one memory.
                 None if memory != Memory::Sc && !system.has_weak() => {}
+                // No reason for an answer is known.
+                None if memory == Memory::Ra => {}
                 _ => assert!(!found, "{name}: an unsafe state is reachable"),
             }
         }
@@ -197,7 +203,7 @@ fn a_wrong_certificate_is_rejected() {
     }
     let right = system("naive-mutex.cub");
     let broken = system("naive-mutex-nofence.cub");
-    for memory in Memory::ALL {
+    for memory in Memory::BUFFERED {
         let request = Request { memory, certifiable: true, ..Request::default() };
         let answer = prove(&right, request).expect("an answer");
         let whole = certificate::of(memory, &answer.invariant, &answer.laws).expect("a certificate");

@@ -134,6 +134,7 @@ enum ModelArg {
     Sc,
     Tso,
     Pso,
+    Ra,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -196,11 +197,13 @@ fn answer(args: &Args, options: &Options) -> Result<ExitCode, Failure> {
         Some(ModelArg::Sc) => Memory::Sc,
         Some(ModelArg::Tso) => Memory::Tso,
         Some(ModelArg::Pso) => Memory::Pso,
+        Some(ModelArg::Ra) => Memory::Ra,
         None if system.has_weak() => Memory::Tso,
         None => Memory::Sc,
     };
-    if args.from.is_some() && memory == Memory::Pso {
-        return Err(Failure::other("a program runs on sc or tso: pso has no mapping of C's orderings"));
+    if args.from.is_some() && !matches!(memory, Memory::Sc | Memory::Tso) {
+        let why = format!("a program runs on sc or tso: {} has no mapping of C's orderings", memory.word());
+        return Err(Failure::other(why));
     }
     let file = args.subject().display().to_string();
     let subject = Subject { file: &file, source: &source, system: &system, program: args.from.is_some() };
@@ -268,6 +271,9 @@ fn prove(
     assumptions: &[String],
     options: &Options,
 ) -> Result<ExitCode, Failure> {
+    if memory == Memory::Ra && args.certificate.is_some() && subject.system.has_weak() {
+        return Err(Failure::other("there are no certificates under release–acquire (docs/limits.md)"));
+    }
     let request = request(args, memory);
     interrupt::watch();
     let start = Instant::now();

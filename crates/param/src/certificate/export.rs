@@ -39,7 +39,7 @@ pub fn export(cube: &prove::Cube) -> Option<Cube> {
             Entry::Own(process, location) => {
                 Some(Drained { process: *process, location: Some(cell(*location)), by: bits(*mask) })
             }
-            Entry::Any(_) | Entry::Location(_) => None,
+            Entry::Any(_) | Entry::Location(_) | Entry::Fences => None,
         })
         .collect::<Option<_>>()?;
     Some(Cube { processes: cube.procs, literals, moments, drained })

@@ -89,11 +89,17 @@ pub struct Confirmed {
     pub solvers: Vec<(String, usize)>,
 }
 
-/// The certificate of an invariant that was found in the order of issue; `None` if it was found in the other.
+/// The certificate of an invariant that was found in the order of issue; `None` if it was found in another.
 pub fn of(memory: Memory, invariant: &[prove::Cube], laws: &[Law]) -> Option<Certificate> {
+    if memory == Memory::Ra && invariant.iter().any(|cube| !cube.weak.is_empty()) {
+        return None;
+    }
     let cubes = invariant.iter().map(export::export).collect::<Option<_>>()?;
     Some(Certificate { memory, cubes, laws: laws.to_vec() })
 }
+
+/// Obligations are about the store-buffer machine.
+const NO_MESSAGES: &str = "there are no certificates under release–acquire (docs/limits.md)";
 
 /// The obligations of a certificate for the system under `memory`.
 pub fn obligations(
@@ -109,6 +115,9 @@ pub fn obligations(
             certificate.memory.word(),
             memory.word()
         )));
+    }
+    if memory == Memory::Ra && system.has_weak() {
+        return Err(Refusal::Certificate(NO_MESSAGES.into()));
     }
     obligations::fits(system, certificate).map_err(Refusal::Certificate)?;
     Ok(obligations::obligations(system, certificate))

@@ -4,11 +4,13 @@
 //! buffer of *groups* (the writes of one step, which reach memory together): a read takes the newest pending
 //! write of its own process, else memory; a locked step (one that reads and writes) and `fence()` need an
 //! empty buffer, and a locked step writes memory directly. TSO commits the oldest group of a buffer; PSO any
-//! group that shares no location with an older one.
+//! group that shares no location with an older one. Under release–acquire memory holds messages
+//! ([`super::messages`]), and [`super::release_acquire`] has the steps.
 //!
 //! A variable that `init` makes different from every process (`Home <> p`) is one process more, which takes no part:
 //! no parameter, quantifier or index ranges over it.
 
+use super::messages::Messages;
 use crate::Memory;
 use crate::syntax::Comparison;
 use crate::system::*;
@@ -22,13 +24,15 @@ const MAX_NUMBER: i64 = 1_000_000;
 /// Samples tried to find initial states where there are too many to try all.
 const MIN_TRIES: usize = 4_000;
 
-/// A state of the store-buffer machine.
+/// A state of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct State {
-    /// Memory: one value for each cell of each symbol.
+    /// Memory: one value for each cell of each symbol. Under release–acquire, the last one in coherence order.
     pub cells: Box<[Value]>,
-    /// Per process, the pending groups, oldest first; empty under SC.
+    /// Per process, the pending groups, oldest first; empty under SC and release–acquire.
     pub buffers: Vec<Vec<Group>>,
+    /// Under release–acquire, what there is to read.
+    pub messages: Messages,
 }
 
 /// The writes of one step, by cell.
@@ -67,6 +71,9 @@ pub struct Instance<'a> {
     numbers: Vec<Value>,
     /// Variables may hold a process that takes no part.
     outsider: bool,
+    /// The weak cells, and the number of each among them.
+    pub(super) locations: Vec<usize>,
+    pub(super) location_of: Vec<u16>,
 }
 
 /// Something was left out: what was found is real, what was not found may exist.
@@ -91,7 +98,7 @@ impl Cut {
     }
 }
 
-type Env = [u8; 16];
+pub(super) type Env = [u8; 16];
 
 impl<'a> Instance<'a> {
     /// The instance with so many processes.
@@ -104,7 +111,16 @@ impl<'a> Instance<'a> {
         }
         let memory = if system.has_weak() { memory } else { Memory::Sc };
         let outsider = excludes_all(&system.init.body, system.init.params.len());
-        Instance { system, memory, processes, offsets, cell_count, numbers: numbers(system), outsider }
+        let mut locations = Vec::new();
+        let mut location_of = vec![0; cell_count];
+        for (at, symbol) in system.symbols.iter().enumerate().filter(|(_, symbol)| symbol.weak) {
+            for cell in (offsets[at]..).take((processes as usize).pow(symbol.dims as u32)) {
+                location_of[cell] = locations.len() as u16;
+                locations.push(cell);
+            }
+        }
+        let numbers = numbers(system);
+        Instance { system, memory, processes, offsets, cell_count, numbers, outsider, locations, location_of }
     }
 
     /// The place in [`State::cells`] of a symbol at these indices.
@@ -183,10 +199,15 @@ impl<'a> Instance<'a> {
 
     /// The state with these cells and empty buffers, if it is initial.
     fn initial_state(&self, cells: &[Value]) -> Option<State> {
-        let state = State {
-            cells: cells.into(),
-            buffers: vec![Vec::new(); if self.memory == Memory::Sc { 0 } else { self.processes as usize }],
+        let buffers = match self.memory {
+            Memory::Sc | Memory::Ra => Vec::new(),
+            Memory::Tso | Memory::Pso => vec![Vec::new(); self.processes as usize],
         };
+        let messages = match self.memory {
+            Memory::Ra => self.initial_messages(cells),
+            Memory::Sc | Memory::Tso | Memory::Pso => Messages::default(),
+        };
+        let state = State { cells: cells.into(), buffers, messages };
         let initial = self
             .all_environments(self.system.init.params.len())
             .all(|env| self.holds(&self.system.init.body, &state, &env));
@@ -276,7 +297,11 @@ impl<'a> Instance<'a> {
     pub fn some_instance(&self, set: &StateSet, state: &State) -> bool {
         let mut found = false;
         self.distinct_environments(set.params.len(), &mut |env| {
-            found = found || self.holds(&set.body, state, env)
+            found = found
+                || match self.memory {
+                    Memory::Ra => self.holds_with_messages(&set.body, state, env),
+                    Memory::Sc | Memory::Tso | Memory::Pso => self.holds(&set.body, state, env),
+                }
         });
         found
     }
@@ -310,7 +335,7 @@ impl<'a> Instance<'a> {
         for (process, buffer) in state.buffers.iter().enumerate() {
             for group in 0..buffer.len() {
                 let free = match self.memory {
-                    Memory::Sc => false,
+                    Memory::Sc | Memory::Ra => false,
                     Memory::Tso => group == 0,
                     Memory::Pso => {
                         let shares = |older: &Group| {
@@ -340,6 +365,13 @@ impl<'a> Instance<'a> {
         cut: &mut Cut,
     ) -> Vec<State> {
         let transition = &self.system.transitions[index];
+        if self.memory == Memory::Ra {
+            let mut states = Vec::new();
+            self.apply_messages(index, env, state, max_buffer, cut, &mut |next, _| states.push(next));
+            states.sort_unstable();
+            states.dedup();
+            return states;
+        }
         let acting = transition.acting.map(|slot| env[slot] as usize);
         let weak = self.memory != Memory::Sc;
         if weak
@@ -351,30 +383,40 @@ impl<'a> Instance<'a> {
         if !self.holds(&transition.guard, state, env) {
             return Vec::new();
         }
+        let buffered = |symbol: usize| weak && self.system.symbols[symbol].weak && !transition.locked;
+        let mut states = Vec::new();
+        for (mut next, mut group) in self.outcomes(transition, env, state, &buffered, cut) {
+            if !group.is_empty() {
+                let Some(p) = acting else { continue };
+                if next.buffers[p].len() >= max_buffer {
+                    cut.buffers = true;
+                    continue;
+                }
+                group.sort_unstable();
+                next.buffers[p].push(group);
+            }
+            states.push(next);
+        }
+        states
+    }
+
+    /// What the updates of a transition do, several results if one chooses a value: the state with its plain cells
+    /// changed, and the writes to `buffered` symbols.
+    pub(super) fn outcomes(
+        &self,
+        transition: &Transition,
+        env: &Env,
+        state: &State,
+        buffered: &dyn Fn(usize) -> bool,
+        cut: &mut Cut,
+    ) -> Vec<(State, Group)> {
         // (cell, value) alternatives, one list per update that chooses.
         let mut results: Vec<(State, Group)> = vec![(state.clone(), Group::new())];
         for update in &transition.updates {
-            let buffered = weak && self.system.symbols[update.symbol].weak && !transition.locked;
-            let mut bound: Vec<u8> = Vec::new();
-            for index in &update.indices {
-                if let Index::Bound(slot) = index {
-                    bound.push(*slot);
-                }
-            }
+            let buffered = buffered(update.symbol);
             let mut writes: Vec<(usize, Vec<Value>)> = Vec::new();
-            let n = u32::from(self.processes);
-            for mut code in 0..n.pow(bound.len() as u32) {
-                let mut env = *env;
-                for slot in &bound {
-                    env[*slot as usize] = (code % n) as u8;
-                    code /= n;
-                }
-                let indices: Vec<u8> = (update.indices.iter())
-                    .map(|index| match index {
-                        Index::Fixed(process) => resolve(*process, &env),
-                        Index::Bound(slot) => env[*slot as usize],
-                    })
-                    .collect();
+            let mut too_large = false;
+            self.update_cells(update, env, &mut |env, indices| {
                 let cell = self.cell(update.symbol, indices.iter().copied());
                 match &update.value {
                     UpdateValue::Any => {
@@ -386,20 +428,21 @@ impl<'a> Instance<'a> {
                         writes.push((cell, self.domain(ty)));
                     }
                     UpdateValue::Cases(cases) => {
-                        let case = cases.iter().find(|(condition, _)| self.holds(condition, state, &env));
-                        let Some((_, term)) = case else { continue };
+                        let case = cases.iter().find(|(condition, _)| self.holds(condition, state, env));
+                        let Some((_, term)) = case else { return };
                         // `| _ : X[j]`: the cell is left alone, nothing is written.
-                        if self.is_cell(term, update.symbol, &indices, &env) {
-                            continue;
+                        if self.is_cell(term, update.symbol, indices, env) {
+                            return;
                         }
-                        let value = self.value(term, state, &env);
-                        if value.abs() > MAX_NUMBER {
-                            cut.numbers = true;
-                            return Vec::new();
-                        }
+                        let value = self.value(term, state, env);
+                        too_large |= value.abs() > MAX_NUMBER;
                         writes.push((cell, vec![value as Value]));
                     }
                 }
+            });
+            if too_large {
+                cut.numbers = true;
+                return Vec::new();
             }
             for (cell, values) in writes {
                 let mut more = Vec::new();
@@ -417,20 +460,31 @@ impl<'a> Instance<'a> {
                 results = more;
             }
         }
-        let mut states = Vec::new();
-        for (mut next, mut group) in results {
-            if !group.is_empty() {
-                let Some(p) = acting else { continue };
-                if next.buffers[p].len() >= max_buffer {
-                    cut.buffers = true;
-                    continue;
-                }
-                group.sort_unstable();
-                next.buffers[p].push(group);
+        results
+    }
+
+    /// Calls `visit` for each cell that an update may write, with its indices.
+    pub(super) fn update_cells(&self, update: &Update, env: &Env, visit: &mut dyn FnMut(&Env, &[u8])) {
+        let bound = update.indices.iter().filter_map(|index| match index {
+            Index::Bound(slot) => Some(*slot),
+            Index::Fixed(_) => None,
+        });
+        let bound: Vec<u8> = bound.collect();
+        let n = u32::from(self.processes);
+        for mut code in 0..n.pow(bound.len() as u32) {
+            let mut env = *env;
+            for slot in &bound {
+                env[*slot as usize] = (code % n) as u8;
+                code /= n;
             }
-            states.push(next);
+            let indices: Vec<u8> = (update.indices.iter())
+                .map(|index| match index {
+                    Index::Fixed(process) => resolve(*process, &env),
+                    Index::Bound(slot) => env[*slot as usize],
+                })
+                .collect();
+            visit(&env, &indices);
         }
-        states
     }
 
     /// What a transition reads from weak memory in `state`: cell, value, and whether the own buffer served it.
@@ -503,7 +557,11 @@ impl<'a> Instance<'a> {
         }
     }
 
-    fn bindings<'q>(&self, quantified: &'q Quantified, env: &Env) -> impl Iterator<Item = Env> + use<'q> {
+    pub(super) fn bindings<'q>(
+        &self,
+        quantified: &'q Quantified,
+        env: &Env,
+    ) -> impl Iterator<Item = Env> + use<'q> {
         let env = *env;
         (0..self.processes)
             .filter(move |process| !quantified.excluded.iter().any(|other| resolve(*other, &env) == *process))
@@ -514,7 +572,7 @@ impl<'a> Instance<'a> {
             })
     }
 
-    fn is_cell(&self, term: &Term, symbol: usize, indices: &[u8], env: &Env) -> bool {
+    pub(super) fn is_cell(&self, term: &Term, symbol: usize, indices: &[u8], env: &Env) -> bool {
         let access = match term {
             Term::Access(access) => access,
             Term::Linear(parts, 0) if parts.len() == 1 && parts[0].0 == 1 => &parts[0].1,
@@ -549,7 +607,7 @@ impl<'a> Instance<'a> {
     }
 }
 
-fn resolve(process: Proc, env: &Env) -> u8 {
+pub(super) fn resolve(process: Proc, env: &Env) -> u8 {
     match process {
         Proc::Slot(slot) => env[slot as usize],
         Proc::Const(n) => n,

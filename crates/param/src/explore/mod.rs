@@ -5,9 +5,13 @@
 //! [`Exploration::cut`] says that nothing was left out.
 
 mod instance;
+mod messages;
+mod release_acquire;
 mod replay;
 
 pub use instance::{Cut, Group, Instance, State, Step, Value};
+pub use messages::{Message, Messages, View};
+pub use release_acquire::Accesses;
 pub use replay::{replay, replay_while};
 
 use crate::Memory;
@@ -19,7 +23,7 @@ use std::collections::HashMap;
 pub struct Limits {
     /// States visited.
     pub states: usize,
-    /// Groups pending in one store buffer.
+    /// Groups pending in one store buffer; under release–acquire, messages of a location beside two.
     pub buffer: usize,
     /// Initial states tried.
     pub initial: usize,

@@ -26,6 +26,8 @@ pub struct Compiled<'a> {
     pub domains: Vec<u64>,
     /// Per symbol: writes of different processes may reach memory in another order than they are issued.
     pub racy: Vec<bool>,
+    /// Per symbol: only locked steps write it.
+    pub chained: Vec<bool>,
     /// Per symbol: a read of it waits for its write.
     pub waits: Vec<bool>,
     /// How steps are taken back under a weak model.
@@ -110,6 +112,7 @@ pub fn compile(system: &System, memory: Memory, order: Order) -> Result<Compiled
         memory,
         domains,
         racy,
+        chained: (0..system.symbols.len()).map(|symbol| !buffered(system, symbol)).collect(),
         waits,
         order,
         init: compiler.init(&system.init)?,
@@ -152,9 +155,13 @@ fn racy(system: &System) -> Vec<bool> {
 /// Whether a read of the symbol waits for its write. In the order of issue a location that no buffer ever holds
 /// is as plain as a variable of SC: what a step reads of it is the state when the step is issued.
 fn waits(system: &System, symbol: usize, order: Order) -> bool {
+    system.symbols[symbol].weak && (order != Order::Issue || buffered(system, symbol))
+}
+
+/// Whether a step that is not locked writes the symbol.
+fn buffered(system: &System, symbol: usize) -> bool {
     let writes = |transition: &Transition| transition.updates.iter().any(|update| update.symbol == symbol);
-    let buffered = || system.transitions.iter().any(|transition| !transition.locked && writes(transition));
-    system.symbols[symbol].weak && (order == Order::Coherence || buffered())
+    system.transitions.iter().any(|transition| !transition.locked && writes(transition))
 }
 
 struct Compiler<'a> {

@@ -3,6 +3,7 @@
 use super::compile::{Clauses, Compiled, Conjunction};
 use super::facts::Facts;
 use super::literal::*;
+use super::release_acquire::share_a_location;
 use super::weak::{Entry, MAX_NODES, Mask, Node, Order, Weak};
 use super::work::Work;
 use crate::Memory;
@@ -52,6 +53,7 @@ impl Cube {
         };
         for (at, node) in weak.nodes.iter_mut().enumerate() {
             node.late.retain(|(location, _)| waits(at, *location));
+            node.swaps.retain(|location| waits(at, *location));
         }
         let floors = weak.nodes.iter().flat_map(|node| &node.late).fold(0, |mask, (_, floor)| mask | floor);
         let numbers = weak.retain(reads | floors);
@@ -87,6 +89,9 @@ impl Cube {
     pub fn meets_init(&self, compiled: &Compiled<'_>, work: &Work<'_>) -> bool {
         if self.weak.nodes.iter().any(|node| !node.late.is_empty()) {
             return false; // nothing is older than the initial value
+        }
+        if share_a_location(&self.weak) {
+            return false;
         }
         // What is read is initial memory.
         let literals: Vec<Literal> = self.literals.iter().map(at_memory).collect();
@@ -342,7 +347,8 @@ fn cube_of(compiled: &Compiled<'_>, disjunct: &Conjunction, env: &[u8; 16], proc
     if compiled.memory == Memory::Sc {
         return Cube::normalise(compiled, literals, Weak::default(), procs).map(|(cube, _)| cube);
     }
-    // One node per process that reads, all at the same moment: each reaches all.
+    // One node per process that reads, all at the same moment: each reaches all. (Under release–acquire there is no
+    // such moment, and each reads by itself.)
     let mut threads: Vec<u8> = Vec::new();
     for literal in &disjunct.literals {
         literal.vars(&mut |var| {
@@ -358,11 +364,12 @@ fn cube_of(compiled: &Compiled<'_>, disjunct: &Conjunction, env: &[u8; 16], proc
     }
     let all: Mask = ((1_u64 << threads.len()) - 1) as Mask;
     let mut weak = Weak::default();
-    for slot in &threads {
+    for (at, slot) in threads.iter().enumerate() {
         let thread = resolve(*slot, env);
-        weak.nodes.push(Node { thread, reach: all, late: Vec::new() });
-        if compiled.order == Order::Coherence {
-            weak.add_entry(Entry::Any(thread), all);
+        let reach = if compiled.order == Order::HappensBefore { 1 << at } else { all };
+        weak.nodes.push(Node { thread, reach, late: Vec::new(), swaps: Vec::new() });
+        if compiled.order != Order::Issue {
+            weak.add_entry(Entry::Any(thread), reach);
         }
     }
     let number = |slot: u8| threads.iter().position(|s| *s == slot).unwrap_or(0) as u8;

@@ -13,9 +13,11 @@ mod facts;
 mod laws;
 mod linear;
 pub mod literal;
+mod messages;
 mod oracle;
 mod pool;
 pub(crate) mod pre;
+mod release_acquire;
 mod search;
 mod subsume;
 #[cfg(test)]

@@ -6,8 +6,10 @@
 use super::compile::{Compiled, Conjunction};
 use super::cube::Cube;
 use super::literal::{LinOp, Literal, Var};
+use super::messages::Reads;
 use super::weak::{Entry, Mask};
 use super::work::Work;
+use crate::Memory;
 use crate::explore::{Cut, Instance, Limits, State, Step, Trace, explore_while};
 use crate::system::PROC;
 use smallvec::SmallVec;
@@ -163,6 +165,12 @@ impl<'a> Pool<'a> {
             }
         }
         let words = self.states.len().div_ceil(64);
+        if self.instance.memory == Memory::Ra {
+            let plain = plain.unwrap_or_else(|| vec![u64::MAX; words]);
+            let reads = Reads::new(&self.instance, cube, env, work);
+            return (self.states.iter().enumerate())
+                .any(|(s, state)| plain[s / 64] >> (s % 64) & 1 == 1 && reads.found_in(state));
+        }
         if !work.spend((words * (1 + cube.literals.len() + cube.weak.entries.len())) as u64) {
             return true;
         }
@@ -181,7 +189,7 @@ impl<'a> Pool<'a> {
                 self.instance.cell(location.symbol(), location.indices().map(|p| env[p as usize]))
             };
             let (process, cell) = match entry {
-                Entry::Any(_) => continue,
+                Entry::Any(_) | Entry::Fences => continue,
                 Entry::Write(p) => (Some(env[*p as usize]), None),
                 Entry::Location(location) => (None, Some(cell(location))),
                 Entry::Own(p, location) => (Some(env[*p as usize]), Some(cell(location))),
@@ -359,7 +367,7 @@ fn futures(instance: &Instance<'_>, states: &[State], work: &Work<'_>) -> Vec<Sm
     futures
 }
 
-fn holds(literal: &Literal, value: &dyn Fn(Var) -> i64) -> bool {
+pub fn holds(literal: &Literal, value: &dyn Fn(Var) -> i64) -> bool {
     match literal {
         Literal::In(var, set) => set >> value(*var) & 1 == 1,
         Literal::Eq(a, b) => value(*a) == value(*b),
@@ -376,7 +384,7 @@ fn holds(literal: &Literal, value: &dyn Fn(Var) -> i64) -> bool {
     }
 }
 
-fn read(instance: &Instance<'_>, var: Var, state: &State) -> i64 {
+pub fn read(instance: &Instance<'_>, var: Var, state: &State) -> i64 {
     if let Some(process) = var.as_process() {
         return i64::from(process);
     }

@@ -40,6 +40,18 @@ pub enum Overflow {
     Stopped,
 }
 
+impl Overflow {
+    /// In words.
+    pub fn why(self) -> &'static str {
+        match self {
+            Overflow::Processes => "a cube needs more than 16 processes",
+            Overflow::Nodes => "a cube waits for more than 32 reads",
+            Overflow::Predecessors => "a step has more than 200,000 ways to lead to a cube",
+            Overflow::Stopped => "stopped", // the work is over, and its limit says why
+        }
+    }
+}
+
 /// Scenarios, choices of a universal guard, or predecessors: what is kept in memory at once.
 const MAX_WAYS: usize = 200_000;
 /// Scenarios beyond which the impossible ones are weeded out before all cells are decided.
@@ -375,8 +387,8 @@ impl Image<'_> {
         let thread = rule.acting.map_or(0, |slot| choices.instance.env[slot as usize]);
         let reader = self.cube.weak.nodes[node as usize].thread;
         let written = choices.written.clone();
-        let event =
-            NewEvent { thread, writes: &written, reads: &[], drains: rule.locked, locked: rule.locked };
+        let drains = rule.locked && !self.edges.happens_before();
+        let event = NewEvent { thread, writes: &written, reads: &[], drains, locked: rule.locked };
         for (pick, &choice) in self.edges.choices(&event, location, reader).iter().enumerate() {
             if !self.spend(1 + choices.made.len()) {
                 return;
@@ -433,25 +445,21 @@ impl Image<'_> {
                 });
             }
             let thread = env[slot as usize];
-            let extended = if written.is_empty() {
-                let drains = rule.fence || rule.locked;
-                let event = NewEvent { thread, writes: &[], reads: &reads, drains, locked: false };
-                if reads.is_empty() && !drains { Some(weak) } else { weak.extend(self.edges, &event, &[]) }
+            // A fence beside a buffered write, and under release–acquire any fence, is an event before the step's own.
+            let apart = self.edges.happens_before() || !(written.is_empty() || rule.locked);
+            let drains = (rule.locked || rule.fence && !apart) && !self.edges.happens_before();
+            let locked = rule.locked && !written.is_empty();
+            let event = NewEvent { thread, writes: written, reads: &reads, drains, locked };
+            let extended = if written.is_empty() && reads.is_empty() && !drains {
+                Some(weak)
             } else {
-                let event = NewEvent {
-                    thread,
-                    writes: written,
-                    reads: &reads,
-                    drains: rule.locked,
-                    locked: rule.locked,
-                };
-                let extended = weak.extend(self.edges, &event, made);
-                if rule.fence && !rule.locked {
-                    let fence = NewEvent { thread, writes: &[], reads: &[], drains: true, locked: false };
-                    extended.and_then(|weak| weak.extend(self.edges, &fence, &[]))
-                } else {
-                    extended
-                }
+                weak.extend(self.edges, &event, made)
+            };
+            let extended = if rule.fence && apart {
+                let fence = NewEvent { thread, writes: &[], reads: &[], drains: true, locked: false };
+                extended.and_then(|weak| weak.extend(self.edges, &fence, &[]))
+            } else {
+                extended
             };
             let Some(extended) = extended else { return };
             weak = extended;

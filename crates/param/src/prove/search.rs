@@ -173,7 +173,7 @@ pub fn laws(system: &System, memory: Memory) -> Result<Vec<Law>, Diagnostic> {
 }
 
 fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> Search {
-    let edges = edges(compiled.memory, compiled.order, &compiled.racy);
+    let edges = edges(compiled.memory, compiled.order, &compiled.racy, &compiled.chained);
     let mut statistics = Statistics::default();
     let mut oracle = (options.candidates != Candidates::None)
         .then(|| Oracle::new(compiled, options.candidates, options.small, work));
@@ -348,19 +348,14 @@ impl Attempt<'_> {
                             Root::Candidate => End::Refuted(self.chain(id)),
                         };
                     }
-                    Expanded::Predecessors(_) if self.outgrown(id).is_some() => {
-                        return End::Refuted(self.outgrown(id).into_iter().collect());
-                    }
-                    Expanded::Predecessors(Err(overflow)) => {
-                        let why = match overflow {
-                            Overflow::Processes => "a cube needs more than 16 processes",
-                            Overflow::Nodes => "a cube waits for more than 32 reads",
-                            Overflow::Predecessors => "a step has more than 200,000 ways to lead to a cube",
-                            Overflow::Stopped => "stopped", // said above, with its reason
+                    Expanded::Predecessors(predecessors) => {
+                        if let Some(candidate) = self.outgrown(id) {
+                            return End::Refuted(vec![candidate]);
+                        }
+                        let predecessors = match predecessors {
+                            Ok(predecessors) => predecessors,
+                            Err(overflow) => return End::Unknown(Limit::Other(overflow.why().into())),
                         };
-                        return End::Unknown(Limit::Other(why.into()));
-                    }
-                    Expanded::Predecessors(Ok(predecessors)) => {
                         if several
                             && self.visited.subsumes_among(
                                 self.compiled,

@@ -54,6 +54,8 @@ enum Check {
     Entry(usize, u8),
     /// A read of the node, by number among its late ones.
     Late(u8, usize),
+    /// A read of the node that is locked, by number among those.
+    Swaps(u8, usize),
 }
 
 /// A cube that others may cover.
@@ -211,6 +213,9 @@ fn checks(cube: &Cube) -> (Vec<(Needs, Check)>, Vec<Vec<usize>>) {
         for (i, (location, floor)) in node.late.iter().enumerate() {
             let needs = Needs { procs: processes(*location), nodes: 1 << a | floor };
             checks.push((needs, Check::Late(a as u8, i)));
+        }
+        for (i, location) in node.swaps.iter().enumerate() {
+            checks.push((Needs { procs: processes(*location), nodes: 1 << a }, Check::Swaps(a as u8, i)));
         }
     }
     for (i, (entry, mask)) in weak.entries.iter().enumerate() {
@@ -370,6 +375,10 @@ impl Search<'_> {
             Check::Reach(a, b) => covered.nodes[image(a) as usize].reach >> image(b) & 1 == 1,
             Check::Entry(i, node) => {
                 covered.entry(general.entries[i].0.rename(procs)) >> image(node) & 1 == 1
+            }
+            Check::Swaps(node, i) => {
+                let location = general.nodes[node as usize].swaps[i].map(procs, |n| n);
+                covered.nodes[image(node) as usize].swaps.contains(&location)
             }
             Check::Late(node, i) => {
                 let (location, floor) = general.nodes[node as usize].late[i];

@@ -70,7 +70,7 @@ fn systems(check: impl Fn(&str, &Compiled<'_>, &dyn Edges, &Work<'_>)) {
                 continue;
             }
             let compiled = compile(&system, memory, order).expect("a system");
-            let edges = edges(compiled.memory, compiled.order, &compiled.racy);
+            let edges = edges(compiled.memory, compiled.order, &compiled.racy, &compiled.chained);
             check(&format!("{memory:?} {order:?}"), &compiled, &*edges, &work);
         }
     }

@@ -25,8 +25,11 @@
 //! (*late*): the missed write is then kept as a node of its own, since the read's source happens after it.
 //! What is forgotten beyond that only admits more executions: safe stays safe, and a spurious trace fails
 //! its replay.
+//!
+//! Release–acquire has an order of its own, *happens-before* ([`super::release_acquire`]).
 
 use super::literal::{ProcId, Var};
+use super::release_acquire::{self, ReleaseAcquire};
 use crate::Memory;
 
 /// A set of nodes, by number.
@@ -50,9 +53,11 @@ pub struct Node {
     pub thread: ProcId,
     /// The nodes ordered after this one, itself included; transitively closed.
     pub reach: Mask,
-    /// Locations whose read must come from a write that was overtaken (PSO, racy locations), with the nodes
-    /// that happen before that write.
+    /// Locations whose read must come from a write that was overtaken (racy locations), with the nodes
+    /// that happen before that write (under release–acquire: that do not happen after it).
     pub late: Vec<(Var, Mask)>,
+    /// Locations that the step also writes, in a locked step; sorted. Release–acquire only.
+    pub swaps: Vec<Var>,
 }
 
 /// Old events that a new event can be ordered before.
@@ -66,6 +71,8 @@ pub enum Entry {
     Location(Var),
     /// The writes of a process to a location, and those of others that it saw there (order of issue).
     Own(ProcId, Var),
+    /// Fences (release–acquire).
+    Fences,
 }
 
 /// What a step adds.
@@ -85,6 +92,14 @@ pub struct NewEvent<'a> {
 impl NewEvent<'_> {
     fn is_buffered_write(&self) -> bool {
         !self.writes.is_empty() && !self.locked
+    }
+
+    /// The locations that a locked step reads and writes.
+    fn swaps(&self) -> Vec<Var> {
+        let both = self.reads.iter().filter(|location| self.locked && self.writes.contains(location));
+        let mut both: Vec<Var> = both.copied().collect();
+        both.sort_unstable();
+        both
     }
 }
 
@@ -111,6 +126,14 @@ pub trait Edges: Sync {
     }
     /// The choices for a read of `location` by `reader`.
     fn choices(&self, event: &NewEvent<'_>, location: Var, reader: ProcId) -> &'static [Choice];
+    /// Release–acquire: what a read was done before does not happen before it, and views say what is old.
+    fn happens_before(&self) -> bool {
+        false
+    }
+    /// Release–acquire: whether only locked steps write the location.
+    fn chained(&self, _location: Var) -> bool {
+        false
+    }
 }
 
 /// The order in which steps are taken back.
@@ -120,6 +143,8 @@ pub enum Order {
     Coherence,
     /// The order in which a store-buffer machine issues the steps.
     Issue,
+    /// The order of release–acquire: it contains happens-before.
+    HappensBefore,
 }
 
 impl Order {
@@ -128,21 +153,27 @@ impl Order {
         match self {
             Order::Coherence => "coherence",
             Order::Issue => "issue",
+            Order::HappensBefore => "happens-before",
         }
     }
 
     /// This order, or the one that is needed: under PSO a racy location has a co that leaves the coherence order.
     pub fn valid(self, memory: Memory, racy: &[bool]) -> Order {
-        if memory == Memory::Pso && racy.contains(&true) { Order::Issue } else { self }
+        match memory {
+            Memory::Ra => Order::HappensBefore,
+            Memory::Pso if racy.contains(&true) => Order::Issue,
+            _ => self,
+        }
     }
 }
 
 /// The model's part of the prover; `order` is [`Order::valid`]. SC never asks: its weak variables are plain.
-pub fn edges(memory: Memory, order: Order, racy: &[bool]) -> Box<dyn Edges + '_> {
+pub fn edges<'a>(memory: Memory, order: Order, racy: &'a [bool], chained: &'a [bool]) -> Box<dyn Edges + 'a> {
     match (memory, order) {
-        (_, Order::Issue) => Box::new(Issue { racy, fifo: memory != Memory::Pso }),
-        (Memory::Sc | Memory::Tso, Order::Coherence) => Box::new(Tso),
+        (Memory::Ra, _) => Box::new(ReleaseAcquire { racy, chained }),
         (Memory::Pso, Order::Coherence) => Box::new(Pso),
+        (Memory::Sc | Memory::Tso, Order::Coherence) => Box::new(Tso),
+        _ => Box::new(Issue { racy, fifo: memory != Memory::Pso }),
     }
 }
 
@@ -280,7 +311,7 @@ impl Weak {
             let floor = old.late.iter().find(|(other, _)| *other == location).map(|(_, floor)| *floor);
             match choice {
                 // A locked write is in memory when it is issued: nothing overtakes it.
-                Choice::Reads if floor.is_some() && event.locked => return None,
+                Choice::Reads if floor.is_some() && event.locked && !edges.happens_before() => return None,
                 Choice::Reads => {
                     before |= floor.unwrap_or(0);
                     // rfe; the own process needs no order to see its own write.
@@ -289,10 +320,14 @@ impl Weak {
                     }
                 }
                 Choice::Before => before |= 1 << node, // fr
-                Choice::Late => after |= old.reach,    // co, then rfe
+                Choice::Late if edges.happens_before() => {}
+                Choice::Late => after |= old.reach, // co, then rfe
             }
         }
         if before & after != 0 {
+            return None;
+        }
+        if edges.happens_before() && !release_acquire::locked_reads_agree(self, edges, reads) {
             return None;
         }
         // The source of a late read comes after those that read the missed write, and before the read itself.
@@ -311,6 +346,12 @@ impl Weak {
         reads: &[(u8, Var, Choice)],
     ) -> Option<Weak> {
         let (after, before) = self.sides(edges, event, reads)?;
+        // Under release–acquire a late read is one that the missed write happens before: others are no different
+        // from those that come before the write.
+        let early = |&(node, _, choice): &(u8, Var, Choice)| choice == Choice::Late && after >> node & 1 == 0;
+        if edges.happens_before() && reads.iter().any(early) {
+            return None;
+        }
         let mut weak = self.clone();
         let mut reach = after;
         // A write that a late read missed stays as a node without reads: the read's source happens after it.
@@ -318,11 +359,12 @@ impl Weak {
         if !event.reads.is_empty() || missed {
             let node = weak.nodes.len();
             reach |= 1 << node;
-            weak.nodes.push(Node { thread: event.thread, reach, late: Vec::new() });
+            let swaps = if edges.happens_before() { event.swaps() } else { Vec::new() };
+            weak.nodes.push(Node { thread: event.thread, reach, late: Vec::new(), swaps });
         }
         // Whatever reaches a read that comes before the event now reaches what the event does.
         let spread = |mask: &mut Mask| {
-            if *mask & before != 0 {
+            if *mask & before != 0 && !edges.happens_before() {
                 *mask |= reach;
             }
         };
@@ -419,6 +461,8 @@ impl Weak {
             node.thread = procs(node.thread);
             node.late.iter_mut().for_each(|(location, _)| *location = location.map(procs, |n| n));
             node.late.sort_unstable();
+            node.swaps.iter_mut().for_each(|location| *location = location.map(procs, |n| n));
+            node.swaps.sort_unstable();
         }
         for (entry, _) in &mut self.entries {
             *entry = entry.rename(procs);
@@ -431,6 +475,7 @@ impl Weak {
         for node in &self.nodes {
             visit(node.thread);
             node.late.iter().for_each(|(location, _)| location.indices().for_each(&mut *visit));
+            node.swaps.iter().for_each(|location| location.indices().for_each(&mut *visit));
         }
         self.entries.iter().for_each(|(entry, _)| entry.processes(visit));
     }
@@ -447,6 +492,8 @@ impl Weak {
             to.thread == swap(node.thread)
                 && to.reach == image(node.reach)
                 && to.late.len() == node.late.len()
+                && to.swaps.len() == node.swaps.len()
+                && node.swaps.iter().all(|location| to.swaps.contains(&location.map(swap, |n| n)))
                 && (node.late.iter())
                     .all(|(location, floor)| to.late.contains(&(location.map(swap, |n| n), image(*floor))))
         }) && self.entries.iter().all(|(entry, mask)| self.entry(entry.rename(swap)) == image(*mask))
@@ -454,7 +501,7 @@ impl Weak {
 }
 
 /// The nodes that read the new write of a location: they did so before a late source overwrote it.
-fn readers(reads: &[(u8, Var, Choice)], location: Var) -> Mask {
+pub fn readers(reads: &[(u8, Var, Choice)], location: Var) -> Mask {
     (reads.iter().filter(|(_, other, choice)| *other == location && *choice == Choice::Reads))
         .fold(0, |mask, (node, ..)| mask | 1 << node)
 }
@@ -465,6 +512,7 @@ impl Entry {
         match self {
             Entry::Any(p) | Entry::Write(p) => visit(p),
             Entry::Location(location) => location.indices().for_each(visit),
+            Entry::Fences => {}
             Entry::Own(p, location) => {
                 visit(p);
                 location.indices().for_each(visit);
@@ -478,6 +526,7 @@ impl Entry {
             Entry::Any(p) => Entry::Any(procs(p)),
             Entry::Write(p) => Entry::Write(procs(p)),
             Entry::Location(location) => Entry::Location(location.map(procs, |n| n)),
+            Entry::Fences => Entry::Fences,
             Entry::Own(p, location) => Entry::Own(procs(p), location.map(procs, |n| n)),
         }
     }

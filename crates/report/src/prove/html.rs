@@ -4,6 +4,7 @@
 use super::sarif::location;
 use super::{Proof, Run, text, warning, words};
 use crate::page::{Page, View};
+use porf_param::Memory;
 use porf_verdict::Verdict;
 use serde_json::json;
 
@@ -85,8 +86,11 @@ fn view(proof: &Proof<'_>, run: &Run<'_>) -> View {
             detail.push(("reads", step.reads.join("\n")));
         }
         detail.push(("changes", changed.join("\n")));
-        let pending = if step.buffers.is_empty() { "all empty".to_string() } else { step.buffers.join("\n") };
-        detail.push(("buffers", pending));
+        if instance.memory != Memory::Ra {
+            let empty = step.buffers.is_empty();
+            let pending = if empty { "all empty".to_string() } else { step.buffers.join("\n") };
+            detail.push(("buffers", pending));
+        }
         detail.push(("state after", after.join("\n")));
         let mut row = json!({
             "id": format!("{}", at + 1),

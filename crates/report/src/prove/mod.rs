@@ -89,7 +89,7 @@ impl Explored<'_> {
         let cut = self.exploration.cut;
         [
             (cut.states, "too many states"),
-            (cut.buffers, "long store buffers were left out"),
+            (cut.buffers, "long store buffers, or many messages of one location, were left out"),
             (cut.numbers, "numbers beyond those of the text"),
             (cut.initial, "too many initial states"),
             (cut.stopped, "the budget of time was used up"),

@@ -85,6 +85,9 @@ fn invariant(proof: &Proof<'_>) -> String {
         (true, Order::Issue) => {
             "Never reached (p@X is what p would read of X, at once or after pending writes have reached memory):"
         }
+        (true, Order::HappensBefore) => {
+            "Never reached (p@X is what p reads of X in a later step, from a write that is there already):"
+        }
         (true, Order::Coherence) => {
             "Never reached (p@X is what p reads of X in a later step, in any order that is not excluded after //):"
         }

@@ -1,5 +1,6 @@
 //! Words for states, steps and cubes, as the reports print them: processes are `#1`, `#2`, …
 
+use porf_param::Memory;
 use porf_param::explore::{Instance, State, Step, Trace};
 use porf_param::prove::Cube;
 use porf_param::prove::literal::{Lin, LinOp, Literal, Var};
@@ -15,9 +16,9 @@ pub struct StepView {
     pub line: Option<u32>,
     /// The processes, the acting one first.
     pub processes: Vec<u8>,
-    /// `X = True (memory)`: what the step read from weak memory.
+    /// `X = True (memory)`: what the step read from weak memory; `X = True (older than the last)` under release–acquire.
     pub reads: Vec<String>,
-    /// `PC[#1] := Want`, `buffer X[#1] := True`, `memory X[#1] := True`.
+    /// `PC[#1] := Want`, `buffer X[#1] := True`, `memory X[#1] := True`, `message X[#1] := True`.
     pub effects: Vec<String>,
     /// Per process with pending writes, oldest first.
     pub buffers: Vec<String>,
@@ -59,7 +60,9 @@ fn view(instance: &Instance<'_>, before: &State, step: &Step, after: &State) -> 
                 let acting = processes.remove(acting);
                 processes.insert(0, acting);
             }
-            let mut effects: Vec<String> = changed.iter().map(|c| write(*c, after.cells[*c])).collect();
+            let messages = instance.memory == Memory::Ra;
+            let plain = changed.iter().filter(|c| !messages || !instance.is_weak(**c));
+            let mut effects: Vec<String> = plain.map(|c| write(*c, after.cells[*c])).collect();
             for (process, buffer) in after.buffers.iter().enumerate() {
                 if buffer.len() > before.buffers[process].len()
                     && let Some(group) = buffer.last()
@@ -68,7 +71,18 @@ fn view(instance: &Instance<'_>, before: &State, step: &Step, after: &State) -> 
                 }
             }
             let mut reads = Vec::new();
+            if messages {
+                let accesses = instance.accesses(*index, procs, before, after);
+                effects.extend(accesses.writes.iter().map(|(c, v)| format!("message {}", write(*c, *v))));
+                reads.extend((accesses.reads.iter()).map(|(c, v)| {
+                    let old = if before.cells[*c] == *v { "" } else { " (older than the last)" };
+                    format!("{} = {}{old}", cell_name(instance, *c), value(instance, *c, *v))
+                }));
+            }
             for (cell, v, buffered) in instance.weak_reads(*index, procs, before) {
+                if messages {
+                    break;
+                }
                 let from = if buffered { "own buffer" } else { "memory" };
                 let read = format!("{} = {} ({from})", cell_name(instance, cell), value(instance, cell, v));
                 if !reads.contains(&read) {
@@ -218,11 +232,16 @@ fn order(system: &System, cube: &Cube) -> Vec<String> {
             Entry::Any(p) => format!("steps of #{}", p + 1),
             Entry::Write(p) => format!("writes of #{}", p + 1),
             Entry::Location(v) => format!("accesses to {}", location(v)),
+            Entry::Fences => "fences".to_owned(),
             Entry::Own(p, v) => format!("writes of #{} to {}", p + 1, location(v)),
         };
         words.push(format!("{what} before {}", nodes(*mask)));
     }
     for (i, reads) in cube.weak.nodes.iter().enumerate() {
+        for location in &reads.swaps {
+            let location = named(&system.symbols[location.symbol()].name, location.indices());
+            words.push(format!("{} reads {location} in a locked step", node(i)));
+        }
         for (location, floor) in &reads.late {
             let location = named(&system.symbols[location.symbol()].name, location.indices());
             words.push(format!(
