@@ -90,7 +90,7 @@ fn write_workspace(package: &Path, workspace: &Path) {
 }
 
 /// One object in which Rust's own names are local: the program may be a Rust program, with a standard library of its
-/// own.
+/// own. All others are weak: a program may have a function of such a name, `malloc` for example.
 fn localise(archive: &Path, object: &Path) {
     let mut linker = Command::new("ld");
     run(linker.args(["-r", "-u", "__tsan_init", "-o"]).arg(object).arg(archive));
@@ -100,6 +100,13 @@ fn localise(archive: &Path, object: &Path) {
         objcopy.arg("--localize-symbol").arg(names);
     }
     run(objcopy.arg(object));
+    // Only what is defined: what is not must be found by the linker all the same.
+    let names = object.with_extension("names");
+    let listing =
+        Command::new("nm").args(["-g", "--defined-only", "--format=just-symbols"]).arg(object).output();
+    let listing = listing.unwrap_or_else(|error| panic!("nm: {error}: install binutils"));
+    fs::write(&names, listing.stdout).expect("OUT_DIR is writable");
+    run(Command::new("objcopy").arg(format!("--weaken-symbols={}", names.display())).arg(object));
 }
 
 fn run(command: &mut Command) {

@@ -271,7 +271,11 @@ fn names_of_files_and_functions() {
     // Preprocessed: nothing is defined any more, and `class` is no word of C.
     write("b.i", "# 7 \"b.c\"\nint main(void) { int class = 0; return class; }\n");
     write("b.ii", "# 7 \"b.cpp\"\nclass A {}; int main() { A a; return 0; }\n");
-    for name in ["b.i", "b.ii"] {
+    // An attribute as newer headers of gcc have it; and a name that is a macro of compilers.
+    let newer = "void free(void *);\nvoid *make(void) __attribute__((__malloc__(free, 1)));\n\
+        int main(void) { int linux = 0; return linux; }\n";
+    write("c.i", newer);
+    for name in ["b.i", "b.ii", "c.i"] {
         let (code, text) = verify_in(&directory, &[name]);
         assert_eq!(code, Some(0), "{name}: {text}");
     }

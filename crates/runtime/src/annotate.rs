@@ -1,7 +1,10 @@
 //! What programs tell ThreadSanitizer about themselves: `__tsan_acquire`, `AnnotateHappensBefore` and so on.
 //!
 //! Synchronisation that the compiler cannot see becomes happens-before; accesses between "ignore" marks are
-//! not checked, races on bytes declared benign are not reported. The rest changes nothing.
+//! not checked, races on bytes declared benign are not reported. Locks of the program's own are in [`lock`]. The rest
+//! changes nothing.
+
+pub mod lock;
 
 use crate::sync::object;
 use crate::world::{HOT, IGNORING, RUNNING, Step, is_running, visible, world};
@@ -39,6 +42,18 @@ fn ignore(change: i32) {
     }
 }
 
+/// Begins or ends a stretch in which the thread's atomics and locks order nothing; they nest.
+fn unsynchronise(change: i32) {
+    if is_running() {
+        // SAFETY: running.
+        unsafe {
+            let fiber = world().fiber();
+            fiber.unsynchronised = (fiber.unsynchronised + change).max(0);
+            (*HOT.get()).orders = fiber.unsynchronised == 0;
+        }
+    }
+}
+
 macro_rules! annotations {
     ($($name:ident($($arg:ident: $ty:ty),*) $body:block)*) => {$(
         #[unsafe(no_mangle)]
@@ -53,25 +68,8 @@ annotations! {
     __tsan_release(address: usize) { release(address) }
     __tsan_ignore_thread_begin() { ignore(1) }
     __tsan_ignore_thread_end() { ignore(-1) }
-    __tsan_mutex_create(_a: usize, _flags: u32) {}
-    __tsan_mutex_destroy(_a: usize, _flags: u32) {}
-    __tsan_mutex_pre_lock(_a: usize, _flags: u32) {}
-    __tsan_mutex_post_lock(a: usize, flags: u32, _recursion: i32) {
-        const TRY_LOCK_FAILED: u32 = 1 << 5;
-        if flags & TRY_LOCK_FAILED == 0 { acquire(a) }
-    }
-    __tsan_mutex_post_unlock(_a: usize, _flags: u32) {}
-    __tsan_mutex_pre_signal(_a: usize, _flags: u32) {}
-    __tsan_mutex_post_signal(_a: usize, _flags: u32) {}
-    __tsan_mutex_pre_divert(_a: usize, _flags: u32) {}
-    __tsan_mutex_post_divert(_a: usize, _flags: u32) {}
     AnnotateHappensBefore(_f: File, _l: i32, a: usize) { release(a) }
     AnnotateHappensAfter(_f: File, _l: i32, a: usize) { acquire(a) }
-    AnnotateRWLockCreate(_f: File, _l: i32, _a: usize) {}
-    AnnotateRWLockCreateStatic(_f: File, _l: i32, _a: usize) {}
-    AnnotateRWLockDestroy(_f: File, _l: i32, _a: usize) {}
-    AnnotateRWLockAcquired(_f: File, _l: i32, a: usize, _w: usize) { acquire(a) }
-    AnnotateRWLockReleased(_f: File, _l: i32, a: usize, _w: usize) { release(a) }
     AnnotateCondVarSignal(_f: File, _l: i32, a: usize) { release(a) }
     AnnotateCondVarSignalAll(_f: File, _l: i32, a: usize) { release(a) }
     AnnotateCondVarWait(_f: File, _l: i32, _c: usize, a: usize) { acquire(a) }
@@ -81,8 +79,8 @@ annotations! {
     AnnotateIgnoreReadsEnd(_f: File, _l: i32) { ignore(-1) }
     AnnotateIgnoreWritesBegin(_f: File, _l: i32) { ignore(1) }
     AnnotateIgnoreWritesEnd(_f: File, _l: i32) { ignore(-1) }
-    AnnotateIgnoreSyncBegin(_f: File, _l: i32) {}
-    AnnotateIgnoreSyncEnd(_f: File, _l: i32) {}
+    AnnotateIgnoreSyncBegin(_f: File, _l: i32) { unsynchronise(1) }
+    AnnotateIgnoreSyncEnd(_f: File, _l: i32) { unsynchronise(-1) }
     AnnotateEnableRaceDetection(_f: File, _l: i32, enable: i32) { ignore(if enable != 0 { -1 } else { 1 }) }
     AnnotateFlushState(_f: File, _l: i32) {}
     AnnotateNewMemory(_f: File, _l: i32, a: usize, size: usize) { if is_running() { crate::heap::forget(a, size) } }
@@ -137,12 +135,6 @@ pub extern "C" fn __tsan_testonly_shadow_stack_current_size() -> usize {
         crate::call::stack_of(w, w.current, 0, |_| depth += 1);
     }
     depth
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn __tsan_mutex_pre_unlock(address: usize, _flags: u32) -> i32 {
-    release(address);
-    0
 }
 
 /// Races on these bytes are meant to be there: they are not reported in this execution.

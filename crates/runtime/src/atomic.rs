@@ -12,7 +12,7 @@ use crate::plain::short_pc;
 use crate::shadow;
 use crate::trace::{self, Accessed};
 use crate::world::{HOT, IDLE, PENDING, Step, World, visible_as, world};
-use porf_sample::engine::Update;
+use porf_sample::engine::{Update, View};
 use porf_sample::race::{Access, Kind};
 use porf_sample::scheduler::Scheduler;
 use porf_sample::scheduler::systematic::Op;
@@ -111,6 +111,7 @@ unsafe fn find(address: usize, size: usize, memory: u128) -> LocationId {
 /// Makes a location of these bytes; objects of other sizes that overlap it end.
 #[cold]
 unsafe fn establish(address: usize, size: usize, memory: u128) -> LocationId {
+    let release = released(address, size);
     forget(address, size);
     // SAFETY: called while running.
     let w = unsafe { world() };
@@ -119,6 +120,9 @@ unsafe fn establish(address: usize, size: usize, memory: u128) -> LocationId {
         w.next_sweep = FIRST_SWEEP.max(2 * w.engine.live_locations());
     }
     let location = w.engine.new_location(memory);
+    if let Some(release) = release {
+        w.engine.inherit_release(location, release);
+    }
     w.detector.new_place(location.0, address, size);
     shadow::for_each(address, size, |cell, mask| {
         // SAFETY: a cell of the shadow.
@@ -149,6 +153,20 @@ fn sweep(w: &mut World) {
         w.engine.release_location(location);
         w.recent[slot(start)].address = 0;
     }
+}
+
+/// What the last stores to atomic objects that overlap these bytes release, if there are any.
+fn released(address: usize, size: usize) -> Option<View> {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    let mut release: Option<View> = None;
+    for byte in address..address + size {
+        // SAFETY: a cell of the shadow.
+        if let Some(place) = w.detector.place_at(unsafe { &*shadow::cell(byte) }, byte & 3) {
+            release.get_or_insert_default().join(&w.engine.history(LocationId(place)).newest().release);
+        }
+    }
+    release
 }
 
 /// Ends the atomic objects that overlap these bytes.
@@ -304,6 +322,13 @@ pub fn order(order: i32) -> Order {
     }
 }
 
+/// The order of an access of the running thread.
+#[inline(always)]
+fn effective(number: i32) -> Order {
+    // SAFETY: one kernel thread.
+    if unsafe { (*HOT.get()).orders } { order(number) } else { Order::Relaxed }
+}
+
 /// Whether accesses are tracked; completes a volatile access first.
 #[inline(always)]
 pub fn tracked() -> bool {
@@ -334,7 +359,7 @@ unsafe fn any_load(address: usize, size: usize, memory_order: i32) -> u128 {
             return read_native(address, size);
         }
         let pc = caller();
-        let order = order(memory_order);
+        let order = effective(memory_order);
         visible_as(Step::Other, access(address, size, false, order));
         *crate::call::CALLER.get() = pc;
         load(address, size, order)
@@ -349,7 +374,7 @@ unsafe fn any_store(address: usize, size: usize, value: u128, memory_order: i32)
             return write_native(address, size, value);
         }
         let pc = caller();
-        let order = order(memory_order);
+        let order = effective(memory_order);
         let step = if order == Order::SeqCst { Step::Other } else { Step::Store };
         visible_as(step, access(address, size, true, order));
         *crate::call::CALLER.get() = pc;
@@ -368,7 +393,7 @@ unsafe fn any_update(address: usize, size: usize, memory_order: i32, new: impl F
             return old;
         }
         let pc = caller();
-        let order = order(memory_order);
+        let order = effective(memory_order);
         visible_as(Step::Other, access(address, size, true, order));
         *crate::call::CALLER.get() = pc;
         change(address, size, order, |old| new(old) & mask)
@@ -397,7 +422,7 @@ unsafe fn any_cas(
             return (old, old == expected);
         }
         let pc = caller();
-        let (success, failure) = (order(orders.0), order(orders.1));
+        let (success, failure) = (effective(orders.0), effective(orders.1));
         let strict = if failure == Order::SeqCst { failure } else { success };
         visible_as(Step::Other, access(address, size, true, strict));
         *crate::call::CALLER.get() = pc;
@@ -413,7 +438,7 @@ unsafe extern "C" fn thread_fence(memory_order: i32) {
     if !tracked() {
         return;
     }
-    let order = order(memory_order);
+    let order = effective(memory_order);
     visible_as(Step::Other, if order == Order::SeqCst { Op::Fence } else { Op::Local });
     // SAFETY: running.
     unsafe {

@@ -39,6 +39,11 @@ macro_rules! entry {
 #[macro_export]
 macro_rules! interpose {
     ($($name:ident => $inner:path;)*) => {$(
+        // A program with a function of this name calls ours by this one.
+        std::arch::global_asm!(
+            concat!(".globl __interceptor_", stringify!($name)),
+            concat!(".set __interceptor_", stringify!($name), ", ", stringify!($name)),
+        );
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub extern "C" fn $name() {

@@ -1,6 +1,7 @@
 //! What C++ adds: guards of function-local statics and destructors of thread_local objects.
 
 use crate::atomic;
+use crate::hooks;
 use crate::interpose;
 use crate::real;
 use crate::sync::{object, wait_on};
@@ -9,6 +10,18 @@ use porf_event::ThreadId;
 use porf_sample::Order;
 
 unsafe extern "C" fn guard_acquire(guard: usize) -> i32 {
+    if let Some(function) = hooks::may_block() {
+        function();
+    }
+    // SAFETY: the contract of this function is that of the one it calls.
+    let must_initialise = unsafe { guard_begin(guard) };
+    if let Some(function) = hooks::has_blocked() {
+        function();
+    }
+    must_initialise
+}
+
+unsafe fn guard_begin(guard: usize) -> i32 {
     // SAFETY: a guard variable of the program: its first byte says that the object is initialised.
     unsafe {
         if !atomic::tracked() {

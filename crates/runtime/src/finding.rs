@@ -11,7 +11,8 @@ use crate::plain::long_pc;
 use crate::world::{State, World};
 use porf_event::ThreadId;
 use porf_sample::protocol::{
-    Finding, FindingKind, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, NO_ACCESS, descriptor_at,
+    ALLOCATION, Finding, FindingKind, MAX_FINDINGS, MAX_FRAMES, MAX_STACKS, Minimised, NO_ACCESS,
+    descriptor_at,
 };
 use porf_sample::race::{Conflict, Kind};
 use std::sync::atomic::Ordering;
@@ -53,7 +54,7 @@ pub fn conflict(w: &mut World, address: usize, size: usize, access: Kind, pc: us
     let second = finding.stack_count as usize;
     add_frames(finding, second, earlier.thread, earlier.kind as u32, &[earlier_pc]);
     finding.stacks[second].clock = earlier.clock;
-    told();
+    told(w, index);
 }
 
 /// Every thread waits for another.
@@ -114,7 +115,7 @@ pub fn inversion(w: &mut World, stacks: &[(ThreadId, Vec<usize>)]) {
     for (place, (thread, frames)) in stacks.iter().take(MAX_STACKS).enumerate() {
         add_frames(&mut w.shared_mut().findings[index], place, *thread, NO_ACCESS, frames);
     }
-    told();
+    told(w, index);
 }
 
 /// A thread has ended, and nobody joined or detached it before the end of the program.
@@ -125,13 +126,14 @@ pub fn leak(w: &mut World, thread: ThreadId) {
     let message = "the thread has ended, but nobody joins or detaches it";
     if let Some(index) = record(w, FindingKind::Leak, hash(FindingKind::Leak, &tops), message) {
         add_frames(&mut w.shared_mut().findings[index], 0, thread, NO_ACCESS, &frames);
-        told();
+        told(w, index);
     }
     w.fibers[thread.as_usize()].created = frames;
 }
 
 /// A finding is complete.
-fn told() {
+fn told(w: &World, index: usize) {
+    crate::report::tell(&w.shared().findings[index]);
     if !crate::process::is_sampling() {
         crate::standalone::found();
     }
@@ -152,7 +154,7 @@ pub fn event(w: &mut World, what: FindingKind, pc: usize, message: &str) {
     let Some(index) = record(w, what, key, message) else { return };
     let thread = w.current;
     add_stack(w, index, thread, pc, NO_ACCESS);
-    told();
+    told(w, index);
 }
 
 /// In an execution run again: is this one of the accesses looked for?
@@ -178,6 +180,22 @@ pub fn watched(w: &mut World, address: usize, size: usize, access: Kind, pc: usi
             finding.complete = 1;
             place -= 1;
             w.watches.swap_remove(place);
+        }
+    }
+}
+
+/// In an execution run again: memory is allocated. Whoever looks for an access to it wants to know by whom.
+#[cold]
+pub fn allocated(w: &mut World, block: usize, size: usize, pc: usize) {
+    const PLACE: usize = 2;
+    let thread = w.current;
+    for place in 0..w.watches.len() {
+        let Watch { finding, address, .. } = w.watches[place];
+        if (block..block + size).contains(&address) {
+            let (frames, depth) = frames(w, thread, pc);
+            let finding = &mut w.shared_mut().findings[finding];
+            add_frames(finding, PLACE, thread, ALLOCATION, &frames[..depth]);
+            finding.stacks[PLACE].clock = size as u32;
         }
     }
 }
@@ -247,7 +265,8 @@ fn record(w: &mut World, what: FindingKind, key: u64, message: &str) -> Option<u
     finding.last_execution = execution;
     finding.traced = shared.traced;
     finding.stack_count = 0;
-    finding.minimised = 0;
+    // What happens before there are threads depends on no decision.
+    finding.minimised = if crate::world::is_running() { Minimised::No } else { Minimised::Not } as u32;
     let length = message.len().min(finding.message.len() - 1);
     finding.message[..length].copy_from_slice(&message.as_bytes()[..length]);
     finding.message[length] = 0;

@@ -7,6 +7,7 @@
 
 use crate::call::caller;
 use crate::finding;
+use crate::hooks;
 use crate::interpose;
 use crate::plain;
 use crate::shadow;
@@ -109,6 +110,9 @@ pub unsafe fn allocate(size: usize) -> usize {
             if reused != 0 {
                 forget(block, room.min(MARKED));
             }
+            if world::world().attentive {
+                finding::allocated(world::world(), block, size, caller());
+            }
             // As in ThreadSanitizer, to allocate is to write: who gets hold of the memory without
             // synchronisation races with its allocation.
             if world::world().is_called_by_program() && !world::is_ignoring() {
@@ -153,6 +157,16 @@ fn retire(start: usize, length: usize) {
     });
 }
 
+/// Also before there are threads.
+fn misused(kind: FindingKind, message: &str) {
+    if world::is_initialised() {
+        // SAFETY: initialised.
+        let w = unsafe { world::world() };
+        w.has_first_fiber();
+        finding::event(w, kind, caller(), message);
+    }
+}
+
 unsafe fn release(block: usize) {
     // SAFETY: one kernel thread; the block is checked before it is trusted.
     unsafe {
@@ -166,17 +180,12 @@ unsafe fn release(block: usize) {
             block -= (*header(block)).size as usize;
         }
         if !inside || !matches!((*header(block)).state, LIVE | FREED) {
-            if is_running() {
-                let message = "free of memory that malloc did not return";
-                finding::event(world::world(), FindingKind::InvalidFree, caller(), message);
-            }
+            misused(FindingKind::InvalidFree, "free of memory that malloc did not return");
             return;
         }
         let head = header(block);
         if (*head).state == FREED {
-            if is_running() {
-                finding::event(world::world(), FindingKind::DoubleFree, caller(), "double free");
-            }
+            misused(FindingKind::DoubleFree, "double free");
             return;
         }
         let size = (*head).size as usize;
@@ -253,6 +262,43 @@ unsafe fn usable(block: usize) -> usize {
     }
 }
 
+/// The bytes of a block that the program has; None if it has no such block.
+pub fn live(block: usize) -> Option<usize> {
+    let (start, size) = block_at(block)?;
+    (start == block).then_some(size)
+}
+
+/// The block that an address lies in, if the program has it: beginning and size. Goes through all blocks.
+pub fn block_at(address: usize) -> Option<(usize, usize)> {
+    let all = used();
+    let mut block = START + 16 + HEADER;
+    if !all.contains(&address) {
+        return None;
+    }
+    while block < all.end {
+        // SAFETY: blocks lie one behind the other, each with its header.
+        let head = unsafe { &*header(block) };
+        let (_, room) = class(head.size as usize);
+        if (block..block + room).contains(&address) {
+            let size = head.size as usize;
+            // SAFETY: an aligned block has a second header, inside of the first.
+            let inner = unsafe { (block + 16..block + size).step_by(16).find(|&at| is_inner(at, block)) };
+            let start = inner.unwrap_or(block);
+            let is_inside = (start..block + size.max(1)).contains(&address);
+            return (head.state == LIVE && is_inside).then_some((start, size - (start - block)));
+        }
+        block += room + HEADER;
+    }
+    None
+}
+
+/// Whether an aligned block begins here, whose memory begins there.
+unsafe fn is_inner(at: usize, block: usize) -> bool {
+    // SAFETY: within a block.
+    let head = unsafe { &*header(at) };
+    head.state == ALIGNED && head.size as usize == at - block
+}
+
 fn or_errno(block: usize) -> usize {
     if block == 0 {
         sys::set_errno(libc::ENOMEM);
@@ -268,14 +314,29 @@ fn interrupts(name: &str) {
     }
 }
 
+/// A program that wants to know of its blocks is told of a new one.
+fn announce(block: usize, size: usize) -> usize {
+    if block != 0
+        && let Some(function) = hooks::malloc_hook()
+    {
+        function(block, size);
+    }
+    block
+}
+
 unsafe extern "C" fn malloc_inner(size: usize) -> usize {
     interrupts("malloc");
     // SAFETY: the contract of this function is that of the one it calls.
-    or_errno(unsafe { allocate(size) })
+    announce(or_errno(unsafe { allocate(size) }), size)
 }
 
 unsafe extern "C" fn free_inner(block: usize) {
     interrupts("free");
+    if block != 0
+        && let Some(function) = hooks::free_hook()
+    {
+        function(block);
+    }
     // SAFETY: the contract of this function is that of the one it calls.
     unsafe { release(block) }
 }
@@ -288,7 +349,7 @@ unsafe extern "C" fn calloc_inner(count: usize, size: usize) -> usize {
         if block != 0 {
             std::ptr::write_bytes(block as *mut u8, 0, total);
         }
-        or_errno(block)
+        announce(or_errno(block), total)
     }
 }
 

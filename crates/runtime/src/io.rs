@@ -314,8 +314,60 @@ ending!(connect_now connect(fd, address: usize, length: u32) used);
 
 unsafe extern "C" fn connect_inner(fd: i32, address: usize, length: u32) -> i32 {
     ask::expect_peers();
-    // SAFETY: the contract of this function is that of the one it calls.
-    unsafe { connect_now(fd, address, length) }
+    // SAFETY: the program's own call; the descriptor waits again when the caller has it back.
+    unsafe {
+        if !is_running() || never_waits(fd) {
+            return connect_now(fd, address, length);
+        }
+        let flags = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0]);
+        let set = |flags: usize| {
+            sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_SETFL as usize, flags, 0, 0, 0])
+        };
+        if flags < 0 {
+            return connect_now(fd, address, length);
+        }
+        set(flags as usize | libc::O_NONBLOCK as usize);
+        let result = connect_in_time(fd, address, length);
+        let error = *libc::__errno_location();
+        set(flags as usize);
+        sys::set_errno(error);
+        result
+    }
+}
+
+/// Connects a descriptor that does not wait: other threads run until the other side is there.
+unsafe fn connect_in_time(fd: i32, address: usize, length: u32) -> i32 {
+    // SAFETY: the program's own call.
+    unsafe {
+        if connect_now(fd, address, length) == 0 {
+            return 0;
+        }
+        match *libc::__errno_location() {
+            // A queue of the other side is full.
+            libc::EAGAIN => {
+                let done = until(None, true, |milliseconds| {
+                    match real!(connect(fd: i32 = fd, a: usize = address, l: u32 = length) -> i32) {
+                        0 => 1,
+                        _ if *libc::__errno_location() == libc::EAGAIN => sleep_a_little(milliseconds),
+                        _ => -1,
+                    }
+                });
+                if done > 0 { 0 } else { -1 }
+            }
+            libc::EINPROGRESS => {
+                if !until_ready(fd, libc::POLLOUT) {
+                    sys::set_errno(libc::EINTR);
+                    return -1;
+                }
+                let (mut error, mut size) = (0i32, size_of::<i32>() as u32);
+                let (option, value) = (libc::SO_ERROR, (&raw mut error).cast());
+                libc::getsockopt(fd, libc::SOL_SOCKET, option, value, &mut size);
+                sys::set_errno(error);
+                if error == 0 { 0 } else { -1 }
+            }
+            _ => -1,
+        }
+    }
 }
 
 // What _FORTIFY_SOURCE makes of calls: the room in the buffer comes after its length.

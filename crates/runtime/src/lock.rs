@@ -181,8 +181,23 @@ unsafe extern "C" fn mutex_init(address: usize, attr: usize) -> i32 {
     unsafe { real!(pthread_mutex_init(m: usize = address, a: usize = attr) -> i32) }
 }
 
+/// Misuse before there are threads: libc's own functions do as they please then.
+fn misused_alone(message: &str) {
+    let pc = caller();
+    if crate::world::is_initialised() {
+        // SAFETY: initialised.
+        let w = unsafe { world() };
+        w.has_first_fiber();
+        finding::event(w, FindingKind::Lock, pc, message);
+    }
+}
+
 unsafe extern "C" fn mutex_destroy(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: a pthread_mutex_t of the program.
+        if unsafe { (*(address as *const NativeMutex)).lock } != 0 {
+            misused_alone("destruction of a locked mutex");
+        }
         // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_mutex_destroy(m: usize = address) -> i32) };
     }
@@ -205,6 +220,10 @@ fn destroy_mutex(address: usize) {
 
 unsafe extern "C" fn mutex_lock(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: a pthread_mutex_t of the program.
+        if unsafe { (*(address as *const NativeMutex)).kind } == DESTROYED {
+            misused_alone("use of a destroyed mutex");
+        }
         // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_mutex_lock(m: usize = address) -> i32) };
     }
@@ -221,6 +240,11 @@ unsafe extern "C" fn mutex_trylock(address: usize) -> i32 {
 
 unsafe extern "C" fn mutex_unlock(address: usize) -> i32 {
     if !is_running() {
+        // SAFETY: a pthread_mutex_t of the program.
+        let native = unsafe { &*(address as *const NativeMutex) };
+        if native.lock == 0 && native.kind == 0 {
+            misused_alone("unlock of a mutex that the thread does not hold");
+        }
         // SAFETY: the program's own call, passed on with its arguments.
         return unsafe { real!(pthread_mutex_unlock(m: usize = address) -> i32) };
     }
@@ -304,9 +328,7 @@ pub fn write_lock(address: usize, deadline: Option<u64>, only_try: bool) -> i32 
             object.owner = me;
             order::taken(w, index, false);
             w.acquire_from(index);
-            let view = &w.syncs[index].readers_view;
-            w.engine.acquire(w.current, view);
-            w.refresh();
+            w.acquire_from_readers(index);
             return 0;
         }
         if only_try {
@@ -335,8 +357,7 @@ fn rw_unlock(address: usize) -> i32 {
     } else if object.readers > 0 {
         object.readers -= 1;
         order::released(w, index);
-        w.engine.release(w.current, &mut w.syncs[index].readers_view);
-        w.refresh();
+        w.release_to_writers(index);
     } else {
         let message = "unlock of a reader-writer lock that nobody holds";
         finding::event(w, FindingKind::Lock, caller(), message);

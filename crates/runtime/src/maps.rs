@@ -3,10 +3,13 @@
 //! Only calls of the program itself come here, not libc's inner ones. Mapped files that are shared with
 //! the outside keep what was written to them.
 
+use crate::call::caller;
 use crate::interpose;
+use crate::plain;
 use crate::real;
 use crate::sys;
-use crate::world::{is_running, world};
+use crate::world::{is_ignoring, is_running, world};
+use porf_sample::race::Kind;
 use std::ops::Range;
 
 const PAGE: usize = 4096;
@@ -93,16 +96,25 @@ unsafe extern "C" fn map(
     fd: i32,
     offset: i64,
 ) -> usize {
+    let pc = caller();
     // SAFETY: the program's own call, passed on with its arguments.
     let result = unsafe {
         real!(mmap(a: usize = address, l: usize = length, p: i32 = access, f: i32 = flags, d: i32 = fd, o: i64 = offset) -> usize)
     };
     if is_running() && result != usize::MAX {
         // SAFETY: running.
-        unsafe { world() }.maps.add(pages(result, length));
+        let w = unsafe { world() };
+        w.maps.add(pages(result, length));
+        // As to allocate is to write (see `crate::heap`), so is to map.
+        if w.modules.act_for_program(pc) && !is_ignoring() {
+            plain::range(result, length.min(WRITTEN), Kind::Write, pc);
+        }
     }
     result
 }
+
+/// So much of new memory is written at most.
+const WRITTEN: usize = 1 << 16;
 
 unsafe extern "C" fn unmap(address: usize, length: usize) -> i32 {
     if !is_running() || length == 0 || !address.is_multiple_of(PAGE) {

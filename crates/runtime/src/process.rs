@@ -3,6 +3,7 @@
 use crate::call::{self, caller};
 use crate::fiber;
 use crate::finding;
+use crate::hooks;
 use crate::interpose;
 use crate::real;
 use crate::repeat::{self, Mode};
@@ -72,11 +73,26 @@ extern "C" fn init(_argc: c_int, _argv: *mut *mut c_char, environment: *mut *mut
         }
         on_exit(at_exit, std::ptr::null_mut());
     }
+    if let Some(function) = hooks::on_initialize() {
+        function();
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEGIN: extern "C" fn() = begin_early;
+
+/// After the program's own constructors: we are linked last.
+extern "C" fn begin_early() {
+    // SAFETY: initialised, if it is.
+    if world::is_initialised() && unsafe { world() }.shared().options.early != 0 {
+        crate::thread::begin();
+    }
 }
 
 /// Tells `porf sample` what the program itself wants not to be told.
 fn note_suppressions() {
-    let text = standalone::default_suppressions();
+    let text = standalone::default_suppressions() + "\n" + &standalone::default_off();
     // SAFETY: initialised.
     let shared = unsafe { world() }.shared_mut();
     let length = text.len().min(shared.suppressions.len());
@@ -160,6 +176,7 @@ unsafe fn alone() -> *mut Shared {
         trace: 0,
         minimise: 0,
         scripted: 0,
+        early: 0,
     };
     // SAFETY: just mapped.
     unsafe { (*shared).options = options };
@@ -172,6 +189,8 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
     if w.forked_child {
         return;
     }
+    // The last thing that the program did may have been a volatile access.
+    crate::atomic::tracked();
     if !is_running() {
         let progress = &w.shared().progress;
         progress.single_threaded.store(1, Ordering::Relaxed);
@@ -181,6 +200,9 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
             progress.failed.store(1, Ordering::Relaxed);
             progress.failed_status.store(status as u64, Ordering::Relaxed);
         }
+        if !is_sampling() {
+            end_alone(status);
+        }
         return;
     }
     if w.systematic {
@@ -189,22 +211,25 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
     }
     crate::thread::find_leaks();
     if w.mode == Mode::Standalone {
-        let changed = standalone::end(status);
-        // SAFETY: one kernel thread. What exit would still do is to write out the streams.
-        unsafe {
-            (*HOT.get()).state = IDLE;
-            if changed != status {
-                libc::fflush(std::ptr::null_mut());
-                sys::exit_now(changed);
-            }
-        }
-        return;
+        // SAFETY: one kernel thread.
+        unsafe { (*HOT.get()).state = IDLE };
+        return end_alone(status);
     }
     if w.shared().options.output != 0 {
         // SAFETY: flushes the program's streams, as the end of the process would.
         unsafe { libc::fflush(std::ptr::null_mut()) };
     }
     finish(Outcome::Exited(status));
+}
+
+/// Tells what was found; ends the process if that changes its status.
+fn end_alone(status: c_int) {
+    let changed = standalone::end(status);
+    if changed != status {
+        // SAFETY: what exit would still do is to write out the streams.
+        unsafe { libc::fflush(std::ptr::null_mut()) };
+        sys::exit_now(changed);
+    }
 }
 
 /// Ends the execution.
@@ -290,12 +315,13 @@ pub unsafe extern "C" fn fork() -> i32 {
     crate::ask::expect_peers();
     // SAFETY: the program's own fork.
     let child = unsafe { real!(fork() -> i32) };
-    if child == 0 {
-        become_child()
-    } else {
-        note_child(child)
-    }
+    has_forked(child);
     child
+}
+
+/// This process is the child (0) or has it.
+pub fn has_forked(child: i32) {
+    if child == 0 { become_child() } else { note_child(child) }
 }
 
 /// A child that shares the memory until it executes another program would run the scheduler of its parent: it gets a
@@ -475,9 +501,7 @@ unsafe fn hang_before_threads(pc: usize) -> ! {
     // SAFETY: initialised; the thread waits in the kernel.
     unsafe {
         let w = world();
-        if w.fibers.is_empty() {
-            w.fibers.push(world::Fiber::new());
-        }
+        w.has_first_fiber();
         w.seed = w.shared().options.seed;
         finding::event(w, FindingKind::Hang, pc + 1, "the program waits here before it creates a thread");
         let progress = &w.shared().progress;

@@ -13,8 +13,9 @@ use crate::minimise;
 use crate::process::{self, Outcome};
 use crate::signal::Dispositions;
 use crate::sys;
-use crate::world::{self, Fiber, World, world};
+use crate::world::{self, World, world};
 use porf_sample::protocol::{FindingKind, HASH_SLOTS, Isolation, execution_seed};
+use porf_sample::scheduler::learn;
 use std::sync::atomic::Ordering;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,13 +39,12 @@ const CONTROLLER_STACK: usize = 1 << 20;
 pub fn begin() {
     // SAFETY: initialised; the only thread.
     let w = unsafe { world() };
-    if w.fibers.is_empty() {
-        w.fibers.push(Fiber::new());
-    }
+    w.has_first_fiber();
     w.fibers[0].fs = fiber::fs_base();
     w.fibers[0].mask = crate::signal::current();
     w.benign_before = w.benign.len();
     w.modules.begin();
+    crate::java::begin();
     w.timers.begin();
     w.fiber_count = 1;
     lend::lend(w, LENDERS);
@@ -139,7 +139,10 @@ impl Plan {
             let decisions = w.shared().minimiser.best().to_vec();
             w.scheduler.follow(&decisions);
         }
-        let seed = execution_seed(options.seed, self.next);
+        let mut seed = execution_seed(options.seed, self.next);
+        if w.scheduler.learns() && learn::arm_of(seed).is_none() {
+            seed = learn::with_arm(seed, w.shared().learnt.choose());
+        }
         if !self.expect_length(w, seed) {
             // One execution, always the same, tells how long they are.
             w.calibrates = true;
@@ -242,18 +245,22 @@ fn account() {
         }
         _ => {}
     }
-    note_distinct(w.engine.reads_from);
-    progress.ended.fetch_add(1, Ordering::Release);
+    let is_new = note_distinct(w.engine.reads_from);
+    if let Some(arm) = learn::arm_of(w.seed).filter(|_| w.scheduler.learns()) {
+        w.shared_mut().learnt.note(arm, is_new || has_finding);
+    }
+    w.shared().progress.ended.fetch_add(1, Ordering::Release);
 }
 
-fn note_distinct(hash: u64) {
+/// Whether no execution had the same reads-from relation, as far as that is known.
+fn note_distinct(hash: u64) -> bool {
     // SAFETY: between executions.
     let shared = unsafe { world() }.shared_mut();
     // The lowest bit is whether the slot is taken, the next whether it was seen again.
     let hash = hash & !3 | 1;
     let distinct = shared.progress.distinct.load(Ordering::Relaxed) as usize;
     if distinct >= HASH_SLOTS / 4 * 3 {
-        return;
+        return false;
     }
     let mut slot = hash as usize >> 20 & (HASH_SLOTS - 1);
     while shared.hashes[slot] != 0 {
@@ -262,13 +269,14 @@ fn note_distinct(hash: u64) {
                 shared.hashes[slot] |= 2;
                 shared.progress.once.fetch_sub(1, Ordering::Relaxed);
             }
-            return;
+            return false;
         }
         slot = (slot + 1) & (HASH_SLOTS - 1);
     }
     shared.hashes[slot] = hash;
     shared.progress.once.fetch_add(1, Ordering::Relaxed);
     shared.progress.distinct.fetch_add(1, Ordering::Relaxed);
+    true
 }
 
 // ---- in-process ----

@@ -222,6 +222,9 @@ fn handle(signal: i32) -> bool {
     // SAFETY: running; the structures are as the kernel would pass them.
     unsafe {
         let pc = caller();
+        let w = world();
+        w.engine.acquire(w.current, &w.installed);
+        w.refresh();
         let before = world().fiber().mask;
         let own = if action.flags & libc::SA_NODEFER != 0 { 0 } else { bit(signal) };
         set_mask(before | action.mask | own);
@@ -545,10 +548,14 @@ unsafe fn rt_sigaction(signal: i32, new: usize, old: usize) {
     unsafe { sys::syscall(libc::SYS_rt_sigaction, [signal as usize, new, old, size_of::<Mask>(), 0, 0]) };
 }
 
+/// What a signal does is about to change. A handler sees what was done before it was installed.
 fn note_change() {
     if is_running() {
         // SAFETY: running.
-        unsafe { world() }.actions_changed = true;
+        let w = unsafe { world() };
+        w.actions_changed = true;
+        w.engine.release(w.current, &mut w.installed);
+        w.refresh();
     }
 }
 

@@ -6,6 +6,8 @@
 //! `__tsan_default_options` and `__tsan_default_suppressions`. Functions and lines are asked of binutils' `addr2line`,
 //! where there is one.
 
+use crate::hooks;
+use crate::locate;
 use crate::modules;
 use crate::sys::{self, Global};
 use crate::world::world;
@@ -27,10 +29,14 @@ pub unsafe fn read_options(environment: *mut *mut c_char) {
     let mut suppressions = Suppressions::default();
     // SAFETY: strings of the environment; one kernel thread.
     unsafe {
-        settings.read(&default_text(default_options()));
+        settings.read(&default_text(hooks::default_options()));
         let given = value(environment, "PORF_OPTIONS").or_else(|| value(environment, "TSAN_OPTIONS"));
         settings.read(&given.unwrap_or_default());
-        let file = settings.suppressions.as_deref().map_or(Ok(String::new()), read_file);
+        let read = |path: &str| {
+            let bytes = sys::read_file(path).ok_or_else(|| format!("cannot read {path}"))?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let file = settings.suppressions.as_deref().map_or(Ok(String::new()), read);
         let all = file.and_then(|text| {
             suppressions.add(&text)?;
             suppressions.add(&default_suppressions())
@@ -49,62 +55,25 @@ fn wishes() -> &'static mut Wishes {
     unsafe { (*WISHES.get()).get_or_insert_with(none) }
 }
 
-// The program may define these.
-std::arch::global_asm!(".weak __tsan_default_suppressions", ".weak __tsan_default_options");
-
-type Text = Option<extern "C" fn() -> *const c_char>;
-
-fn default_options() -> Text {
-    let function: usize;
-    // SAFETY: reads an address that the linker wrote.
-    unsafe {
-        std::arch::asm!("mov {}, [rip + __tsan_default_options@GOTPCREL]", out(reg) function);
-        std::mem::transmute(function)
-    }
-}
-
 /// The suppressions that are part of the program.
 pub fn default_suppressions() -> String {
-    let function: usize;
-    // SAFETY: reads an address that the linker wrote.
-    unsafe {
-        std::arch::asm!("mov {}, [rip + __tsan_default_suppressions@GOTPCREL]", out(reg) function);
-        default_text(std::mem::transmute::<usize, Text>(function))
-    }
+    default_text(hooks::default_suppressions())
 }
 
-fn default_text(function: Text) -> String {
+/// What the program's own options switch off, as a text of suppressions.
+pub fn default_off() -> String {
+    let mut settings = Settings::default();
+    settings.read(&default_text(hooks::default_options()));
+    settings.as_suppressions()
+}
+
+fn default_text(function: Option<extern "C" fn() -> *const c_char>) -> String {
     let text = function.map_or(std::ptr::null(), |function| function());
     if text.is_null() {
         return String::new();
     }
     // SAFETY: the program returns a string.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
-}
-
-/// A file as text; by system calls, because the functions of libc are ours.
-fn read_file(path: &str) -> Result<String, String> {
-    let name = CString::new(path).map_err(|error| error.to_string())?;
-    let mut text = Vec::new();
-    // SAFETY: plain system calls on a buffer of ours.
-    unsafe {
-        let file =
-            sys::syscall(libc::SYS_open, [name.as_ptr() as usize, libc::O_RDONLY as usize, 0, 0, 0, 0]);
-        if file < 0 {
-            return Err(format!("cannot read {path}"));
-        }
-        let mut buffer = [0u8; 4096];
-        loop {
-            let part = [file as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
-            let count = sys::syscall(libc::SYS_read, part);
-            if count <= 0 {
-                break;
-            }
-            text.extend_from_slice(&buffer[..count as usize]);
-        }
-        sys::syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
-    }
-    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The value of a variable of the environment.
@@ -146,7 +115,8 @@ pub fn end(status: i32) -> i32 {
     if count > TOLD {
         sys::write_error(&format!("porf: and {} more\n", count - TOLD));
     }
-    if told == 0 {
+    let failed = hooks::on_finalize().map_or(told != 0, |function| function((told != 0) as i32) != 0);
+    if !failed {
         return status;
     }
     sys::write_error("porf: `porf sample -- PROGRAM` runs more executions\n");
@@ -162,19 +132,14 @@ fn tell(finding: &Finding) -> bool {
     let mut names = Vec::new();
     for stack in &finding.stacks[..finding.stack_count as usize] {
         text.push_str(&format!("  {}\n", stack.thread));
-        for (depth, &frame) in stack.frames[..(stack.length as usize).min(8)].iter().enumerate() {
-            // The call is before the return address.
-            if let Some((file, place)) = modules::file_at(frame as usize - 1) {
-                let place = format!("{place:#x}");
-                let lines = ask(&["addr2line", "-Cfpie", &file, &place]);
-                let lines = lines.unwrap_or_else(|| format!("{file}+{place}\n"));
-                for line in lines.lines() {
-                    text.push_str(&format!("    {line}\n"));
-                    names.push((line.to_string(), depth == 0));
-                }
-                names.push((file, depth == 0));
-            }
-        }
+        let (lines, more) = places(&stack.frames[..stack.length as usize]);
+        text.push_str(&lines);
+        names.extend(more);
+    }
+    let region = (finding.address != 0).then(|| locate::region(finding.address as usize)).flatten();
+    if let Some(name) = region.map(|region| region.name).filter(|name| !name.is_empty()) {
+        text.push_str(&format!("  in {name}\n"));
+        names.push((name, false));
     }
     // `function at file:line` is told in one piece; a pattern may be for either.
     let parts = names.iter().flat_map(|(name, is_top)| {
@@ -186,6 +151,26 @@ fn tell(finding: &Finding) -> bool {
         sys::write_error(&text);
     }
     is_told
+}
+
+/// The innermost calls, a line for each, and their names with whether they are of the innermost one.
+pub fn places(frames: &[u64]) -> (String, Vec<(String, bool)>) {
+    let mut text = String::new();
+    let mut names = Vec::new();
+    for (depth, &frame) in frames.iter().take(8).enumerate() {
+        // The call is before the return address.
+        if let Some((file, place)) = modules::file_at(frame as usize - 1) {
+            let place = format!("{place:#x}");
+            let lines = ask(&["addr2line", "-Cfpie", &file, &place]);
+            let lines = lines.unwrap_or_else(|| format!("{file}+{place}\n"));
+            for line in lines.lines() {
+                text.push_str(&format!("    {line}\n"));
+                names.push((line.to_string(), depth == 0));
+            }
+            names.push((file, depth == 0));
+        }
+    }
+    (text, names)
 }
 
 /// The output of a command; None if there is no such command.

@@ -6,7 +6,7 @@
 
 use crate::shadow;
 use crate::trace;
-use crate::world::{World, block, is_running, world};
+use crate::world::{HOT, World, block, is_running, world};
 use porf_event::ThreadId;
 use porf_sample::View;
 use porf_sample::protocol::Did;
@@ -151,6 +151,13 @@ pub fn wait_on(index: usize, waiting: &'static str, deadline: Option<u64>) -> bo
     woken
 }
 
+/// Whether locks of the running thread order anything now.
+#[inline]
+fn orders() -> bool {
+    // SAFETY: one kernel thread.
+    unsafe { (*HOT.get()).orders }
+}
+
 impl World {
     pub fn wake_all(&mut self, index: usize) {
         while let Some(waiter) = self.syncs[index].waiters.pop() {
@@ -174,16 +181,35 @@ impl World {
     pub fn acquire_from(&mut self, index: usize) {
         self.changed();
         trace::event(self, Did::Acquire, self.syncs[index].address);
-        let view = &self.syncs[index].view;
-        self.engine.acquire(self.current, view);
-        self.refresh();
+        if orders() {
+            self.engine.acquire(self.current, &self.syncs[index].view);
+            self.refresh();
+        }
     }
 
     pub fn release_to(&mut self, index: usize) {
         self.changed();
         trace::event(self, Did::Release, self.syncs[index].address);
-        self.engine.release(self.current, &mut self.syncs[index].view);
-        self.refresh();
+        if orders() {
+            self.engine.release(self.current, &mut self.syncs[index].view);
+            self.refresh();
+        }
+    }
+
+    /// A writer has the lock: what its readers did is over.
+    pub fn acquire_from_readers(&mut self, index: usize) {
+        if orders() {
+            self.engine.acquire(self.current, &self.syncs[index].readers_view);
+            self.refresh();
+        }
+    }
+
+    /// A reader gives the lock back.
+    pub fn release_to_writers(&mut self, index: usize) {
+        if orders() {
+            self.engine.release(self.current, &mut self.syncs[index].readers_view);
+            self.refresh();
+        }
     }
 
     /// The object of this number plus one (0 is none) is gone. Its number is free, unless a thread that

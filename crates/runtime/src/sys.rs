@@ -79,6 +79,31 @@ pub fn exit_now(status: i32) -> ! {
     }
 }
 
+/// What a file holds, by system calls: the functions of libc are ours.
+pub fn read_file(path: &str) -> Option<Vec<u8>> {
+    let name = std::ffi::CString::new(path).ok()?;
+    let mut bytes = Vec::new();
+    // SAFETY: plain system calls on a buffer of ours.
+    unsafe {
+        let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
+        let file = syscall(libc::SYS_open, [name.as_ptr() as usize, flags, 0, 0, 0, 0]);
+        if file < 0 {
+            return None;
+        }
+        let mut buffer = [0u8; 4096];
+        loop {
+            let part = [file as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
+            let count = syscall(libc::SYS_read, part);
+            if count <= 0 {
+                break;
+            }
+            bytes.extend_from_slice(&buffer[..count as usize]);
+        }
+        syscall(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
+    }
+    Some(bytes)
+}
+
 pub fn set_errno(error: i32) {
     // SAFETY: errno of the current (borrowed) thread.
     unsafe { *libc::__errno_location() = error };

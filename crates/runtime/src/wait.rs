@@ -37,8 +37,15 @@ fn wait(condition: usize, mutex: usize, deadline: Option<u64>) -> i32 {
 fn signal(condition: usize, all: bool) -> i32 {
     visible(Step::Other);
     let index = object(condition, |_| {});
-    sync::used_to_wake(condition);
     // SAFETY: called while running.
+    let w = unsafe { world() };
+    if w.syncs[index].waiters.is_empty() {
+        // Nobody learns by this that the condition variable is of no use any more.
+        sync::used(condition);
+    } else {
+        sync::used_to_wake(condition);
+    }
+    // SAFETY: as above.
     let w = unsafe { world() };
     if all {
         w.wake_all(index);
@@ -110,11 +117,20 @@ unsafe extern "C" fn cond_clockwait(
 }
 
 unsafe extern "C" fn cond_signal(condition: usize) -> i32 {
-    if is_running() { signal(condition, false) } else { 0 }
+    if is_running() {
+        return signal(condition, false);
+    }
+    // A handler of the only thread may wake it.
+    // SAFETY: the program's own call, passed on with its arguments.
+    unsafe { real!(pthread_cond_signal(c: usize = condition) -> i32) }
 }
 
 unsafe extern "C" fn cond_broadcast(condition: usize) -> i32 {
-    if is_running() { signal(condition, true) } else { 0 }
+    if is_running() {
+        return signal(condition, true);
+    }
+    // SAFETY: the program's own call, passed on with its arguments.
+    unsafe { real!(pthread_cond_broadcast(c: usize = condition) -> i32) }
 }
 
 unsafe extern "C" fn c11_cond_init(condition: usize) -> i32 {

@@ -271,6 +271,12 @@ impl Engine {
         LocationId(id as u32)
     }
 
+    /// The location has bytes of others that are to end: whoever reads its value synchronises with what stored last
+    /// there. That may be more than the program asks for, and never less.
+    pub fn inherit_release(&mut self, location: LocationId, release: View) {
+        self.locations[location.0 as usize].release_at_first(release);
+    }
+
     /// The location is gone; its number may be given out again.
     pub fn free_location(&mut self, location: LocationId) {
         self.locations[location.0 as usize].clear();
@@ -584,7 +590,7 @@ impl Engine {
     #[inline]
     fn synchronise(&mut self, t: ThreadId, location: LocationId, read: u32, order: Order) {
         let store = self.locations[location.0 as usize].store(read);
-        if store.thread == t && store.position == 0 {
+        if store.thread == t && store.position == 0 && store.clock != INITIAL_CLOCK {
             // The thread's own store, and no read-modify-write: it released nothing that the thread has not seen.
             return;
         }

@@ -133,6 +133,13 @@ impl History {
         self.append(value, ThreadId(0), crate::engine::INITIAL_CLOCK, View::default(), 0, &[], NONE);
     }
 
+    /// Whoever reads the first store synchronises with `release`.
+    pub fn release_at_first(&mut self, release: View) {
+        if let Some(first) = self.stores.first_mut() {
+            first.release = release;
+        }
+    }
+
     /// A store by its number.
     pub fn store(&self, store: u32) -> &Store {
         &self.stores[store as usize]

@@ -5,6 +5,7 @@
 //! executions, and survive the death of the program. Integers and byte arrays only; all zeros is valid.
 
 use crate::minimise::Minimiser;
+use crate::scheduler::learn::Learnt;
 use crate::scheduler::script::{Decision, Distance};
 use crate::scheduler::systematic::{Choice, LONGEST};
 use porf_event::ThreadId;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// The environment variable that holds the number of the inherited file descriptor.
 pub const DESCRIPTOR_VARIABLE: &str = "PORF_SAMPLE_FD";
 /// The first word. Its low half changes with the layout.
-pub const MAGIC: u64 = 0x706f_7266_0000_0007;
+pub const MAGIC: u64 = 0x706f_7266_0000_0008;
 /// Room for findings; more are counted and dropped.
 pub const MAX_FINDINGS: usize = 256;
 /// Room for the frames of a stack.
@@ -52,6 +53,8 @@ pub struct Shared {
     pub suppressions: [u8; 1 << 14],
     /// A hash table: the reads-from relations that were seen.
     pub hashes: [u64; HASH_SLOTS],
+    /// Which ways of drawing executions are worth it.
+    pub learnt: Learnt,
     /// The choices of the last systematic execution, or of the next.
     pub path: [Choice; LONGEST],
     /// So many of them.
@@ -100,6 +103,8 @@ pub struct Options {
     pub minimise: u32,
     /// 1: the execution follows the best list of [`Shared::minimiser`].
     pub scripted: u32,
+    /// 1: the execution begins before `main`, not with the first thread.
+    pub early: u32,
 }
 
 /// How far the runtime is.
@@ -351,6 +356,9 @@ impl Isolation {
         }
     }
 }
+
+/// The stack is that of the allocation of the memory; its `clock` is the number of bytes.
+pub const ALLOCATION: u32 = 0xfe;
 
 /// The stack is not that of an access.
 pub const NO_ACCESS: u32 = 0xff;

@@ -6,13 +6,15 @@
 //! - [`Random`]: all threads and stores alike, or nearly so.
 //! - [`Pct`]: priorities of threads, few changes of them, few weak loads.
 //! - [`Mixed`]: each of the two by its share of the executions.
+//! - [`learn`]: each of several ways of drawing as often as it shows something.
 //! - [`Systematic`]: all executions, each once.
 //! - [`Script`]: takes down the decisions of another one, or follows such a list.
 //! - [`Replay`]: a recorded list of choices, and all lists in turn.
 
+pub mod learn;
 mod mixed;
 mod pct;
-mod random;
+pub mod random;
 mod replay;
 pub mod script;
 pub mod systematic;

@@ -27,17 +27,23 @@ enum Sort {
 }
 
 impl Sort {
+    const ALL: [Sort; 7] =
+        [Sort::Race, Sort::RaceTop, Sort::Thread, Sort::Mutex, Sort::Signal, Sort::Deadlock, Sort::Library];
+
     fn from_word(word: &str) -> Option<Sort> {
-        Some(match word {
-            "race" => Sort::Race,
-            "race_top" => Sort::RaceTop,
-            "thread" => Sort::Thread,
-            "mutex" => Sort::Mutex,
-            "signal" => Sort::Signal,
-            "deadlock" => Sort::Deadlock,
-            "called_from_lib" => Sort::Library,
-            _ => return None,
-        })
+        Sort::ALL.into_iter().find(|sort| sort.word() == word)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Sort::Race => "race",
+            Sort::RaceTop => "race_top",
+            Sort::Thread => "thread",
+            Sort::Mutex => "mutex",
+            Sort::Signal => "signal",
+            Sort::Deadlock => "deadlock",
+            Sort::Library => "called_from_lib",
+        }
     }
 
     fn is_for(self, kind: FindingKind) -> bool {
@@ -140,20 +146,26 @@ impl Settings {
 
     fn set(&mut self, name: &str, value: &str) {
         let yes = matches!(value, "1" | "true" | "yes");
-        let sort = match name {
+        let sorts = match name {
             "exitcode" => return self.exit_code = value.parse().unwrap_or(66),
             "halt_on_error" => return self.halt_on_error = yes,
             "suppressions" => return self.suppressions = Some(value.to_string()),
-            "report_thread_leaks" => Sort::Thread,
-            "report_mutex_bugs" => Sort::Mutex,
-            "report_signal_unsafe" => Sort::Signal,
-            "detect_deadlocks" => Sort::Deadlock,
+            "report_thread_leaks" => &[Sort::Thread][..],
+            "report_mutex_bugs" => &[Sort::Mutex][..],
+            "report_signal_unsafe" => &[Sort::Signal][..],
+            "detect_deadlocks" => &[Sort::Deadlock][..],
+            "report_bugs" => &[Sort::Race, Sort::Thread, Sort::Mutex, Sort::Signal, Sort::Deadlock],
             _ => return,
         };
-        self.off.retain(|&off| off != sort);
+        self.off.retain(|off| !sorts.contains(off));
         if !yes {
-            self.off.push(sort);
+            self.off.extend(sorts);
         }
+    }
+
+    /// What is switched off, as a text of suppressions.
+    pub fn as_suppressions(&self) -> String {
+        self.off.iter().map(|sort| format!("{}:\n", sort.word())).collect()
     }
 }
 
@@ -205,5 +217,10 @@ mod tests {
         rules.add_options(&settings);
         assert!(!rules.allow(FindingKind::Leak, [("main", true)].into_iter()));
         assert!(rules.allow(FindingKind::Lock, [("main", true)].into_iter()));
+        settings.read("report_bugs=0");
+        let mut rules = Suppressions::default();
+        rules.add(&settings.as_suppressions()).expect("suppressions");
+        assert!(!rules.allow(FindingKind::Race, [("main", true)].into_iter()));
+        assert!(rules.allow(FindingKind::Assertion, [("main", true)].into_iter()));
     }
 }

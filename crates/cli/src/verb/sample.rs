@@ -44,7 +44,8 @@ pub struct Args {
     #[arg(long, short = 'n')]
     executions: Option<u64>,
     /// Run all executions of a small program, one after the other, but at most so many. Nothing is drawn
-    #[arg(long, value_name = "EXECUTIONS", conflicts_with_all = ["executions", "until", "seed", "scheduler", "depth"])]
+    #[arg(long, value_name = "EXECUTIONS", value_parser = clap::value_parser!(u64).range(1..),
+        conflicts_with_all = ["executions", "until", "seed", "scheduler", "depth"])]
     systematic: Option<u64>,
     /// Begin no execution after so much time: 90, 90s, 15m or 2h
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -124,6 +125,8 @@ enum SchedulerName {
     Pct = Share::Pct as isize,
     /// Mostly random, pct in one execution of thirty-two
     Mixed = Share::Both as isize,
+    /// Whatever showed something new so far, or a finding
+    Learning = Share::Learning as isize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -183,6 +186,11 @@ fn sample(args: &Args, options: &Options) -> std::io::Result<u8> {
         // What is left outside the process by one execution changes the next: a process for each, then.
         let isolation = protocol::Isolation::Restart as u32;
         run = Run::new(args, protocol::Options { isolation, ..args.protocol() })?;
+    }
+    if !interrupt::requested()
+        && let Some(early) = run.without_threads(args)?
+    {
+        run = early;
     }
     let interrupted = interrupt::requested();
     let shared = run.channel.shared();
@@ -298,6 +306,24 @@ impl Run {
         Ok(Run { channel, status })
     }
 
+    /// A program that creates no thread was not looked at, and had no finding: it runs once more, watched from its
+    /// beginning. The run, if it misuses memory or locks.
+    fn without_threads(&self, args: &Args) -> std::io::Result<Option<Run>> {
+        let progress = &self.channel.shared().progress;
+        let is_alone = progress.single_threaded.load(Ordering::Relaxed) != 0;
+        if !is_alone || !self.status.success() || !self.channel.findings().is_empty() {
+            return Ok(None);
+        }
+        let one = protocol::Options { executions: 1, output: 0, minimise: 0, early: 1, ..args.protocol() };
+        let early = Run::new(args, one)?;
+        let misuses = early.channel.findings().iter().any(|finding| {
+            use protocol::FindingKind::*;
+            let kind = protocol::FindingKind::from_number(finding.kind);
+            matches!(kind, Some(UseAfterFree | DoubleFree | InvalidFree | Lock | Signal))
+        });
+        Ok(misuses.then_some(early))
+    }
+
     /// Whether a finding of a later execution does not show when a fresh process runs it. (The first
     /// execution of a process is fresh.)
     fn depends_on_the_past(&self, args: &Args) -> std::io::Result<bool> {
@@ -380,6 +406,7 @@ impl Args {
             trace: 0,
             minimise: if self.decisions.is_some() { 0 } else { self.minimise },
             scripted: u32::from(self.decisions.is_some()),
+            early: 0,
         }
     }
 

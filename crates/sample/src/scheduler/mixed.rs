@@ -4,6 +4,8 @@
 //! Bugs that need a long stretch of one thread are rare under [`Random`], bugs that need many weak loads under [`Pct`].
 //! Which one runs an execution is a function of its seed.
 
+use super::learn::{Arm, arm, arm_of};
+use super::random::Manner;
 use super::script::{Decision, Script};
 use super::systematic::{Systematic, Turn};
 use super::{Pct, Random, Rng, Scheduler};
@@ -38,6 +40,8 @@ pub enum Share {
     Both,
     /// [`Systematic`] runs all of them.
     Systematic,
+    /// Each is run by the arm that its seed tells, see [`learn`](super::learn).
+    Learning,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +65,7 @@ pub enum Writing {
 impl Share {
     /// The one with this number in the memory shared with the command line.
     pub fn from_number(number: u32) -> Share {
-        [Share::Random, Share::Pct, Share::Systematic]
+        [Share::Random, Share::Pct, Share::Systematic, Share::Learning]
             .into_iter()
             .find(|share| *share as u32 == number)
             .unwrap_or(Share::Both)
@@ -107,6 +111,7 @@ impl Mixed {
             Share::Random | Share::Systematic => false,
             Share::Pct => true,
             Share::Both => Rng::new(!seed).below(SHARE) == 0,
+            Share::Learning => matches!(arm_of(seed).map(arm), Some(Arm::Pct(_))),
         }
     }
 
@@ -135,6 +140,11 @@ impl Mixed {
     /// The coming execution is the scheduler's alone.
     pub fn write_nothing(&mut self) {
         self.writing = Writing::Off;
+    }
+
+    /// Whether seeds must tell an arm.
+    pub fn learns(&self) -> bool {
+        self.share == Share::Learning
     }
 
     /// What the script is for.
@@ -181,6 +191,13 @@ impl Scheduler for Mixed {
             _ if self.wants_pct(seed) => Who::Pct,
             _ => Who::Random,
         };
+        if self.share == Share::Learning {
+            match arm_of(seed).map(arm) {
+                Some(Arm::Pct(depth)) => self.pct.set_depth(depth),
+                Some(Arm::Random(manner)) => self.random.manner = manner,
+                None => self.random.manner = Manner::default(),
+            }
+        }
         chosen!(self, inner => inner.begin(seed));
         self.script.begin();
     }

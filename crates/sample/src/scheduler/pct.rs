@@ -44,6 +44,11 @@ impl Pct {
         }
     }
 
+    /// The coming executions are for bugs of this depth.
+    pub fn set_depth(&mut self, depth: u32) {
+        self.depth = depth.max(1);
+    }
+
     /// Steps and loads of the last execution.
     pub fn length(&self) -> (u64, u64) {
         (self.steps, self.loads)

@@ -5,15 +5,50 @@
 //! others goes on first, so that those begin together. After 16,384 steps threads mostly go on, to save time. In
 //! one execution in thirty-two the threads have very different chances to run, drawn again each time, and in one
 //! in sixteen a created thread may begin at once: without these, one thread hardly ever runs to its end while
-//! others wait at their start.
+//! others wait at their start. A [`Manner`] other than the usual one is for [`learn`](super::learn).
 
 use super::{Rng, Scheduler};
 use porf_event::ThreadId;
+
+/// How stores and threads are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Manner {
+    /// Which stores loads return.
+    pub loads: Loads,
+    /// Which threads run.
+    pub threads: Threads,
+}
+
+/// Which stores loads return.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Loads {
+    /// All alike.
+    #[default]
+    Any,
+    /// Three times of four the oldest.
+    Older,
+    /// Three times of four the newest.
+    Newer,
+}
+
+/// Which threads run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Threads {
+    /// All almost alike.
+    #[default]
+    Any,
+    /// Three times of four another than the last.
+    Others,
+    /// Three times of four the last one.
+    Same,
+}
 
 /// Chooses almost uniformly: see the head of this file.
 #[derive(Clone, Debug, Default)]
 pub struct Random {
     rng: Rng,
+    /// How the coming execution is drawn.
+    pub manner: Manner,
     /// In a skewed execution, where the threads' weights come from.
     skew: Option<u64>,
     /// Created threads may run before their creator goes on.
@@ -66,6 +101,20 @@ impl Random {
         Some(if choice < place { choice } else { choice + 1 })
     }
 
+    /// The thread that ran last, or another, three times of four.
+    #[cold]
+    fn mannered(&mut self, runnable: &[ThreadId], current: ThreadId) -> Option<usize> {
+        let place = runnable.iter().position(|&thread| thread == current)?;
+        if runnable.len() == 1 || self.rng.below(4) == 0 {
+            return None;
+        }
+        if self.manner.threads == Threads::Same {
+            return Some(place);
+        }
+        let choice = self.rng.below(runnable.len() - 1);
+        Some(if choice < place { choice } else { choice + 1 })
+    }
+
     #[cold]
     fn skewed(&mut self, runnable: &[ThreadId], skew: u64) -> usize {
         let total = runnable.iter().map(|&thread| self.weight(skew, thread)).sum();
@@ -108,6 +157,11 @@ impl Scheduler for Random {
         {
             return choice;
         }
+        if self.manner.threads != Threads::Any
+            && let Some(choice) = self.mannered(runnable, current)
+        {
+            return choice;
+        }
         match self.skew {
             None => self.uniform(runnable, current),
             Some(skew) => self.skewed(runnable, skew),
@@ -116,7 +170,11 @@ impl Scheduler for Random {
 
     #[inline]
     fn pick_store(&mut self, count: usize) -> usize {
-        self.rng.below(count)
+        match self.manner.loads {
+            Loads::Older if self.rng.below(4) != 0 => 0,
+            Loads::Newer if self.rng.below(4) != 0 => count - 1,
+            _ => self.rng.below(count),
+        }
     }
 
     #[inline]

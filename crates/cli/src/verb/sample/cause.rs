@@ -13,14 +13,15 @@ pub fn is_same(one: &Finding, two: &Finding) -> bool {
         return false;
     }
     let functions = |finding| sorted(tops(finding).map(|frame| frame.function.clone()));
-    let is_pair = one.address != 0 && one.stacks.len() == 2;
+    let is_pair = one.address != 0 && one.stacks.len() >= 2;
     lines(tops(one)) == lines(tops(two))
         || (is_pair && object(one) == object(two) && functions(one) == functions(two))
 }
 
-/// The innermost call of each thread.
+/// The innermost call of each thread. Who allocated the memory of a race comes after both.
 fn tops(finding: &Finding) -> impl Iterator<Item = &Frame> {
-    finding.stacks.iter().filter_map(|(_, frames)| frames.first())
+    let count = if finding.address != 0 { 2 } else { finding.stacks.len() };
+    finding.stacks.iter().take(count).filter_map(|(_, frames)| frames.first())
 }
 
 /// The source lines, or functions where these are not known.

@@ -219,6 +219,9 @@ fn stack_title(finding: &protocol::Finding, index: usize, stack: &Stack) -> Stri
     if stack.access == protocol::NO_ACCESS {
         return format!("{}", stack.thread);
     }
+    if stack.access == protocol::ALLOCATION {
+        return format!("in {} bytes that {} has allocated", stack.clock, stack.thread);
+    }
     if let Some(fd) = protocol::descriptor_at(finding.address) {
         let earlier = if index == 0 { "" } else { "earlier " };
         let what = if Kind::from_number(stack.access) == Kind::Read { "use" } else { "opening or closing" };

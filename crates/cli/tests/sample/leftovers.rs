@@ -1,0 +1,166 @@
+//! Executions leave no memory, descriptors or processes behind.
+
+use crate::answers::{build_answer, options};
+use crate::support::{PORF, build, build_text, corpus, directory, expected, sample, two};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn memory_stays_bounded_on_long_runs() {
+    let program = build(&corpus().join("ring.c"), "ring");
+    let report = sample(&program, &["--executions", "2", "--max-events", "10000000"], &["50000"]);
+    assert_eq!(report["verdict"], "safe", "{report}");
+    let kept = report["peak_stores"].as_u64().expect("a number");
+    assert!(kept < 10_000, "{kept} stores kept");
+}
+
+#[test]
+fn allocation_does_not_gather_in_one_execution() {
+    // Nodes with atomics that come and go: what is known of them must go too.
+    let body = "for (int i = 0; i < 60000; i++) { atomic_long *n = malloc(64); atomic_store(n, i); atomic_load(n + 1); free(n); }";
+    let program = build_text("nodes", &two("", body, ""));
+    let report = sample(&program, &["--executions", "1", "--max-events", "10000000"], &[]);
+    assert_eq!(report["verdict"], "safe", "{report}");
+    let megabytes = report["peak_memory_bytes"].as_u64().expect("a number") >> 20;
+    assert!(megabytes < 200, "{megabytes} MB for 60,000 short-lived nodes");
+}
+
+#[test]
+fn executions_leave_nothing_behind() {
+    let program = build(&corpus().join("threads/posix.c"), "posix_leaks");
+    let peak = |executions: &str| {
+        let report = sample(&program, &["--executions", executions], &["leaks"]);
+        assert_eq!(report["verdict"], "safe", "{report}");
+        report["peak_memory_bytes"].as_u64().expect("a number")
+    };
+    let (few, many) = (peak("50"), peak("2000"));
+    assert!(many < few + (1 << 20), "{few} bytes after 50 executions, {many} after 2,000");
+}
+
+/// What an execution leaves open is closed before the next: the numbers of descriptors do not grow.
+#[test]
+fn executions_leave_no_descriptors_open() {
+    let source = "#include <assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static void *work(void *unused) {
+    int ends[2], pair[2];
+    for (int i = 0; i < 5; i++) assert(open(\"/dev/null\", O_RDONLY) >= 0);
+    assert(!pipe(ends) && !socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+    int last = epoll_create1(0);
+    assert(last >= 0 && last < 64);
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return 0;
+}";
+    let program = build_text("descriptors", source);
+    for isolation in ["in-process", "fork"] {
+        let report = sample(&program, &["--executions", "1000", "--isolation", isolation], &[]);
+        assert_eq!(report["verdict"], "safe", "{isolation}: {report}");
+        assert_eq!(report["executions"], 1000, "{isolation}");
+    }
+}
+
+/// How many processes run this program.
+fn running(program: &Path) -> usize {
+    let program = program.canonicalize().expect("it was built");
+    let entries = std::fs::read_dir("/proc").expect("it is mounted").flatten();
+    let runs = |folder: &Path| std::fs::read_link(folder.join("exe")).is_ok_and(|exe| exe == program);
+    entries.filter(|entry| runs(&entry.path())).count()
+}
+
+/// Waits until as many processes as wanted run the program; false if that does not happen.
+fn wait_for(program: &Path, wanted: fn(usize) -> bool) -> bool {
+    (0..6000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        wanted(running(program))
+    })
+}
+
+/// Children that the program forks and leaves, theirs too, and the program itself when `porf` is killed.
+#[test]
+fn no_process_is_left_behind() {
+    let leaves = "if (fork() == 0) { if (fork() == 0) for (;;) pause(); for (;;) pause(); }";
+    let program = build_text("left_behind", &two("atomic_int x;", leaves, "x = 1;"));
+    for isolation in ["in-process", "fork", "restart"] {
+        let report = sample(&program, &["--executions", "10", "--isolation", isolation], &[]);
+        assert_eq!(report["verdict"], "safe", "{isolation}: {report}");
+        assert_eq!(running(&program), 0, "{isolation}");
+    }
+    let program =
+        build_text("never_ends", &two("", "if (fork() == 0) for (;;) pause();", "for (;;) pause();"));
+    for isolation in ["in-process", "fork", "restart"] {
+        let options = ["sample", "--timeout", "1000", "--isolation", isolation, "--"];
+        let mut porf = Command::new(PORF).args(options).arg(&program).spawn().expect("porf runs");
+        assert!(wait_for(&program, |count| count > 0), "{isolation}");
+        porf.kill().expect("it runs");
+        porf.wait().expect("it ends");
+        assert!(wait_for(&program, |count| count == 0), "{isolation}");
+    }
+}
+
+/// Every program of the corpus, built by gcc: 1,000 executions (ten times as many as usual of those that take long) need
+/// no more memory than 100, but for the table of distinct executions, and leave no process and no file, and what is found is found again from its seed, 100 times of
+/// 100. Some minutes, so with `PORF_FULL=1` only; a part of it otherwise.
+#[test]
+fn a_thousand_executions_leave_nothing_behind() {
+    let full = std::env::var_os("PORF_FULL").is_some();
+    let mut programs = Vec::new();
+    for (name, _) in expected()["bugs"].as_table().expect("a table") {
+        let program = build(&corpus().join("bugs").join(format!("{name}.c")), &format!("{name}_often"));
+        programs.push((program, "-".to_string(), 100, "3".to_string()));
+    }
+    for (name, row) in expected()["answers"].as_table().expect("a table") {
+        if full && row.get("compiler").is_none_or(|only| only.as_str() == Some("gcc")) {
+            let (program, cases) = build_answer(name, row, "gcc");
+            let (executions, timeout) = options(row);
+            programs
+                .extend(cases.into_iter().map(|case| (program.clone(), case, executions, timeout.clone())));
+        }
+    }
+    let empty = directory().join("empty");
+    let _ = std::fs::remove_dir_all(&empty);
+    std::fs::create_dir_all(&empty).expect("the target directory is writable");
+    let run = |program: &Path, case: &str, options: &[&str]| {
+        let mut command = Command::new(PORF);
+        command.args(["sample", "--format", "json", "--minimise", "0"]).args(options).arg("--");
+        command.arg(program).arg(case).current_dir(&empty).env("TMPDIR", &empty);
+        let output = command.output().expect("porf runs");
+        serde_json::from_slice::<Value>(&output.stdout).expect("a report")
+    };
+    for (program, case, executions, timeout) in programs {
+        let few = executions.to_string();
+        let many = if executions < 100 { executions * 10 } else { 1000 }.to_string();
+        let what = format!("{} {case}", program.display());
+        let peak = |report: &Value| report["peak_memory_bytes"].as_u64().expect("a number");
+        let distinct = |report: &Value| report["distinct"].as_u64().expect("a number");
+        let first = run(&program, &case, &["--executions", &few, "--timeout", &timeout]);
+        let report = run(&program, &case, &["--executions", &many, "--timeout", &timeout]);
+        // The table of distinct executions has a fixed size. Each new one may be the first in its page.
+        let pages = distinct(&report).saturating_sub(distinct(&first)) << 12;
+        let (before, after) = (peak(&first), peak(&report));
+        assert!(after < before + (2 << 20) + pages, "{what}: {before} bytes, later {after}");
+        assert_eq!(running(&program), 0, "{what}");
+        let files: Vec<_> = std::fs::read_dir(&empty).expect("it is there").flatten().collect();
+        assert!(files.is_empty(), "{what}: {files:?}");
+        for finding in report["findings"].as_array().expect("findings") {
+            let seed = finding["first_seed"].to_string();
+            for _ in 0..if full { 100 } else { 2 } {
+                let options = ["--executions", "1", "--seed", &seed, "--timeout", &timeout];
+                let again = run(&program, &case, &options);
+                let same = again["findings"].as_array().expect("findings").iter().any(|found| {
+                    found["title"] == finding["title"] && found["location"] == finding["location"]
+                });
+                assert!(same, "{what}: seed {seed} does not show {finding} but {again}");
+            }
+        }
+    }
+}
