@@ -44,7 +44,8 @@ fn lines(output: &Output) -> (Vec<String>, Option<i32>) {
 #[test]
 fn tests_of_a_crate() {
     let manifest = "[package]\nname = 'small'\nversion = '0.1.0'\nedition = '2021'\n[workspace]\n\
-        [package.metadata.porf]\nbudget = '2m'\n[package.metadata.porf.test.\"bounded\"]\nunroll = 2\n";
+        [package.metadata.porf]\nbudget = '2m'\n[package.metadata.porf.test.\"bounded\"]\nunroll = 2\n\
+        [package.metadata.porf.test.\"panics_at_the_end\"]\nbudget = '1'\n";
     let library = include_str!("rust/small.rs");
     let krate = Crate::new(
         "small",
@@ -62,6 +63,7 @@ fn tests_of_a_crate() {
     assert_eq!(outcome("right"), "ok (2 executions)");
     assert_eq!(outcome("wrong"), "FAILED");
     assert_eq!(outcome("panics"), "ok (1 execution)");
+    assert!(outcome("panics_at_the_end").starts_with("inconclusive: limit of 1 "), "{said:?}");
     assert_eq!(outcome("ignored"), "ignored");
     assert!(outcome("bounded").starts_with("inconclusive"), "{said:?}");
     assert_eq!(said.last().unwrap().split(';').next(), Some("test result: FAILED. 2 passed"));

@@ -111,21 +111,72 @@ where
     JoinHandle(shared)
 }
 
-impl<T> JoinHandle<T> {
-    /// Whether the task has ended, or was aborted.
-    pub fn is_finished(&self) -> bool {
-        with(&self.0, |shared| shared.aborted || shared.result.is_some())
+/// What can be aborted, whatever its result.
+trait Abort {
+    fn is_over(&self) -> bool;
+    fn abort(&self);
+}
+
+impl<T> Abort for Mutex<Shared<T>> {
+    fn is_over(&self) -> bool {
+        with(self, |shared| shared.aborted || shared.result.is_some())
     }
 
-    /// Nobody gets the task's result. The task itself goes on to its end.
-    pub fn abort(&self) {
-        let waker = with(&self.0, |shared| {
+    fn abort(&self) {
+        let waker = with(self, |shared| {
             shared.aborted = true;
             shared.waker.take()
         });
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+}
+
+/// The right to abort a task.
+#[derive(Clone)]
+pub struct AbortHandle(Arc<dyn Abort>);
+
+// SAFETY: the result of the task is never taken through it.
+unsafe impl Send for AbortHandle {}
+// SAFETY: the same.
+unsafe impl Sync for AbortHandle {}
+
+impl AbortHandle {
+    /// Whether the task has ended, or was aborted.
+    pub fn is_finished(&self) -> bool {
+        self.0.is_over()
+    }
+
+    /// As [`JoinHandle::abort`].
+    pub fn abort(&self) {
+        self.0.abort();
+    }
+}
+
+impl fmt::Debug for AbortHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("AbortHandle { .. }")
+    }
+}
+
+impl<T> JoinHandle<T> {
+    /// Whether the task has ended, or was aborted.
+    pub fn is_finished(&self) -> bool {
+        self.0.is_over()
+    }
+
+    /// The same right without that to the result.
+    pub fn abort_handle(&self) -> AbortHandle
+    where
+        T: 'static,
+    {
+        AbortHandle(self.0.clone())
+    }
+
+    /// Nobody gets the task's result. The task itself goes on to its end.
+    pub fn abort(&self) {
+        self.0.abort();
     }
 }
 

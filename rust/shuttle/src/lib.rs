@@ -4,15 +4,18 @@
 //! itself, so the types here are those of std. How many iterations a test asks for, under which scheduler, is
 //! accepted and not needed.
 //!
-//! As of models of loom, what stands behind a check in a test is not run. Missing are `rand`, `current` and
-//! `annotations`; `replay` explores the test as `check` does.
+//! As of models of loom, what stands behind a check in a test is not run. `replay` explores the test as `check`
+//! does. Missing are labels, tags and clocks of tasks, `BatchSemaphore`, and what [`rand`] says.
 
 mod porf_intrinsics;
 
+pub mod annotations;
+pub mod current;
 pub mod future;
 pub mod hint;
 pub mod lazy_static;
 mod macros;
+pub mod rand;
 pub mod scheduler;
 pub mod sync;
 pub mod thread;

@@ -36,8 +36,8 @@ const CRATES: &[DropIn] = &[
         name: "shuttle",
         features: &["annotation", "vector-clocks"],
         files: sources!("shuttle":
-            "lib.rs" "future.rs" "hint.rs" "lazy_static.rs" "macros.rs" "porf_intrinsics.rs" "scheduler.rs"
-            "sync.rs" "thread.rs"),
+            "lib.rs" "annotations.rs" "current.rs" "future.rs" "hint.rs" "lazy_static.rs" "macros.rs"
+            "porf_intrinsics.rs" "rand.rs" "scheduler.rs" "sync.rs" "thread.rs"),
     },
 ];
 

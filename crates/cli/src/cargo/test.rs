@@ -258,6 +258,8 @@ fn outcome(ready: &Ready<'_>) -> (Outcome, Option<Answer>) {
             } else if answer.executions > 0 {
                 let count = answer.executions;
                 Outcome::Failed(format!("note: test did not panic as expected in {count} executions\n"))
+            } else if let Some(limit) = &answer.unfinished {
+                Outcome::Inconclusive(limit.to_string())
             } else {
                 Outcome::Ok(1)
             }

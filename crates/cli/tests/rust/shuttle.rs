@@ -57,4 +57,53 @@ mod tests {
             assert_eq!(value, 7);
         });
     }
+
+    // Each value, and one that skips the model.
+    // expect: ok (4 executions)
+    #[test]
+    fn random_numbers() {
+        use shuttle::rand::{thread_rng, Rng};
+        shuttle::check_random(|| assert!(thread_rng().gen_range(-1..=1) < 2), 10);
+    }
+
+    // One of them is 2.
+    // expect: FAILED
+    #[test]
+    fn random_number_is_not_2() {
+        use shuttle::rand::{thread_rng, Rng};
+        shuttle::check_random(|| assert!(!thread_rng().gen::<bool>() || thread_rng().gen_range(0..3u8) != 2), 10);
+    }
+
+    // expect: ok (2 executions)
+    #[test]
+    fn names() {
+        use shuttle::annotations::WithName;
+        use shuttle::current::{get_name_for_task, me, set_name_for_task};
+        shuttle::check_dfs(
+            || {
+                let value = AtomicUsize::new(1).with_name("one");
+                assert_eq!(set_name_for_task(me(), "first"), None);
+                let other = thread::spawn(me).join().unwrap();
+                assert_eq!(value.load(Ordering::Relaxed), 1);
+                assert!(other != me() && get_name_for_task(other).is_none());
+                assert_eq!(get_name_for_task(me()), Some("first".into()));
+            },
+            None,
+        );
+    }
+
+    // expect: ok (
+    #[test]
+    fn aborted() {
+        shuttle::check_dfs(
+            || {
+                let task = future::spawn(async { 7 });
+                let handle = task.abort_handle();
+                handle.abort();
+                assert!(handle.is_finished());
+                assert!(future::block_on(task).is_err());
+            },
+            None,
+        );
+    }
 }

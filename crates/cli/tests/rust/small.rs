@@ -29,6 +29,16 @@ fn panics() {
     panic!("as it is said");
 }
 
+// In both executions, of which only one is asked for.
+#[test]
+#[should_panic]
+fn panics_at_the_end() {
+    let other = std::thread::spawn(add);
+    add();
+    other.join().unwrap();
+    panic!();
+}
+
 #[test]
 #[ignore]
 fn ignored() {}
