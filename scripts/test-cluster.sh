@@ -9,6 +9,7 @@ venv=target/cluster/venv
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable 'python[test]'
 # A busy machine starts nodes slowly.
 export PORF="$PWD/target/debug/porf" RAY_USAGE_STATS_ENABLED=0 RAY_raylet_start_wait_time_s=180
+export RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S=180
 "$venv/bin/ruff" format --check python
 "$venv/bin/ruff" check python
 "$venv/bin/mypy" --config-file python/pyproject.toml python/porf_cluster

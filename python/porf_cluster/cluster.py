@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NEEDED = (2, 50)
 PATIENCE = 60.0
 """Seconds that a slot may take to start."""
+ATTEMPTS = 3
+"""How often a cluster that breaks the connection off is asked."""
 
 
 def load_ray() -> Any:  # noqa: ANN401 (a module)
@@ -53,10 +55,7 @@ def connected(address: str | None, slots: int | None) -> Iterator[Cluster]:
             options["include_dashboard"] = False
             if slots is not None:
                 options["num_cpus"] = slots
-        try:
-            ray.init(address=where, **options)
-        except Exception as error:
-            raise ClusterError(f"no Ray cluster at {where}: {error}") from error
+        join(ray, where, options)
     cluster = Cluster(slots)
     try:
         yield cluster
@@ -64,6 +63,22 @@ def connected(address: str | None, slots: int | None) -> Iterator[Cluster]:
         cluster.release()
         if began:
             ray.shutdown()
+
+
+def join(ray: Any, where: str, options: dict[str, Any]) -> None:  # noqa: ANN401 (a module)
+    """Connect to the cluster at an address."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            ray.init(address=where, **options)
+        except ConnectionAbortedError as error:
+            # The cluster answers, but its head starts a server for each client, and a busy head
+            # starts it too slowly for Ray.
+            if attempt == ATTEMPTS:
+                raise ClusterError(f"no Ray cluster at {where}: {error}") from error
+        except Exception as error:
+            raise ClusterError(f"no Ray cluster at {where}: {error}") from error
+        else:
+            return
 
 
 @dataclass
