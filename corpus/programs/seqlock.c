@@ -33,6 +33,9 @@ static void *reader(void *arg) {
 int main(void) {
     spawn(writer, 0);
     spawn(reader, 0);
+#ifdef SECOND_READER
+    spawn(reader, 1);
+#endif
     join_all();
     return 0;
 }

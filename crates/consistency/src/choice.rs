@@ -1,5 +1,6 @@
 //! What an event of a growing execution graph may do.
 
+use porf_event::ThreadId;
 use porf_graph::Ev;
 
 /// One of the choices that an event has when it is added.
@@ -13,4 +14,6 @@ pub enum Choice {
     Value(u32),
     /// A write makes an older read take its value from it.
     Revisit(Ev),
+    /// Another thread goes first: the event is its next one.
+    Thread(ThreadId),
 }

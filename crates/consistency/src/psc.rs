@@ -228,10 +228,17 @@ pub(crate) fn find_fences_above(
     let mut found = false;
     first.clear();
     first.extend(graph.threads().iter().map(|thread| {
-        let above = |&ev: &Ev| ev.is_some() && is_sc_fence(graph, ev) && is_above(ev);
-        let at = thread.events().iter().position(above);
-        found |= at.is_some();
-        at.map_or(u32::MAX, |at| at as u32)
+        let mut lowest = u32::MAX;
+        for (at, &ev) in thread.events().iter().enumerate().rev() {
+            if ev.is_some() && is_sc_fence(graph, ev) {
+                if !is_above(ev) {
+                    break;
+                }
+                lowest = at as u32;
+            }
+        }
+        found |= lowest != u32::MAX;
+        lowest
     }));
     found
 }

@@ -1,6 +1,6 @@
 //! Which checker a search uses: one for each model and equivalence of the registry.
 
-use crate::{Error, Options, check_dialect};
+use crate::{Error, Options, Reduction, check_dialect};
 use porf_consistency::{
     Armv7, Armv8, Checked, Closure, ImmSc, ImmWeak, MemoryModel, Mo, OrderedBefore, Porf, Power, Pso, Ra,
     Rc11, Rc11Hb, Rc11Weak, Rf, RfClosure, RfSc, Riscv, Sc, Sra, Tso, WeakMo,
@@ -27,6 +27,7 @@ pub(crate) fn dispatch<S: Search>(
     search: S,
 ) -> Result<S::Output, Error> {
     check_dialect(program, model)?;
+    let options = &fit(*options, model);
     match (model, equivalence) {
         (Model::Sc, Equivalence::Mo) => search.run::<Mo<Closure<Sc>>>(program, options),
         (Model::Sra, Equivalence::Mo) => search.run::<Mo<Closure<Sra>>>(program, options),
@@ -60,6 +61,19 @@ pub(crate) fn dispatch<S: Search>(
         (Model::Wrc11, _) => search.run::<WeakMo<false>>(program, options),
         _ => Err(Error::Unsupported(format!("{model} up to {equivalence}"))),
     }
+}
+
+/// Without the reductions whose reasons do not hold under a model.
+fn fit(mut options: Options, model: Model) -> Options {
+    options.reductions = match model {
+        // Its clocks do not tell which stores another thread must have seen. A write may leave its critical section:
+        // locks alone do not protect.
+        Model::Pso => options.reductions.without(Reduction::OwnNodes).without(Reduction::Locks),
+        // The writes to a flag or a counter are not in one order.
+        Model::Wrc11 => options.reductions.without(Reduction::Flags).without(Reduction::Counters),
+        _ => options.reductions,
+    };
+    options
 }
 
 /// RC11, with the release sequences of C11 or C++20: the weakest checker that does for the program.

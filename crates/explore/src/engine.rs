@@ -13,6 +13,7 @@ use crate::buffering::{Detector, WithHistory, tag_before};
 use crate::error::Error;
 use crate::facts::Tracking;
 use crate::history::{Created, History, Next, Ready, Tag};
+use crate::locks::Locks;
 use crate::mixed;
 use crate::reduce::Reduction;
 use crate::schedule::tag_of;
@@ -23,7 +24,7 @@ use crate::symmetry::{Symmetry, Twins};
 use crate::task::Task;
 use crate::visit::{Execution, Visit, Visitor};
 use porf_consistency::{Architecture, Choice, HappensBefore, MemoryModel};
-use porf_event::{BlockReason, Label, ThreadId, Value};
+use porf_event::{BlockReason, Label, RmwKind, ThreadId, Value};
 use porf_graph::{Ev, Event, ExecutionGraph, Loc};
 use porf_interp::Interpreter;
 use porf_ir::Program;
@@ -42,8 +43,16 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     pub symmetry: Option<Symmetry>,
     /// It turned out that threads are not interchangeable.
     is_asymmetric: bool,
+    /// Whether stores to own nodes are told from others, and whether one of them was seen too early.
+    has_own_nodes: bool,
+    is_seen: bool,
+    /// Whether there are counters, and what turned out to be wrong about them.
+    has_counters: bool,
+    pub wrong_guess: Option<Error>,
     /// Barriers, if the threads that come to them are not to be ordered.
     pub barriers: Option<Barriers>,
+    /// Critical sections, if those that do not conflict are not to be ordered.
+    pub locks: Option<Locks>,
 }
 
 /// Fewer events than this are gone through sooner than it is found out which of them matter.
@@ -61,8 +70,10 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             Some(_) => Tracking::Always,
         };
         let mut history = History::new(interp, tracking, created, options.memory);
-        history.reduce(options.reductions, tracking);
+        history.reduce(options.reductions, options.flags, tracking);
         history.await_last(options.reductions, tracking);
+        let has_own_nodes = history.has_own_nodes();
+        let has_counters = history.retries.as_ref().is_some_and(|known| !known.counting.is_empty());
         let mut engine = Engine {
             trail: Trail::new(history, options.schedule, ExecutionGraph::new(M::Hb::CLOCKS)),
             model: options.model(),
@@ -71,7 +82,12 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             detector: Detector::new(),
             symmetry: None,
             is_asymmetric: false,
+            has_own_nodes,
+            is_seen: false,
+            has_counters,
+            wrong_guess: None,
             barriers: None,
+            locks: None,
         };
         // Other equivalences and the search with dependency prefixes take them for what they are.
         if options.reductions.has(Reduction::Barriers) && M::SEES_CO && M::ARCHITECTURE.is_none() {
@@ -94,6 +110,12 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             }
             engine.reset_graph();
         }
+        // Threads that are told by the order in which they take a lock would not be interchangeable.
+        let fits = M::SEES_CO && M::ARCHITECTURE.is_none() && engine.symmetry.is_none();
+        if options.reductions.has(Reduction::Locks) && options.reductions.has(Reduction::Awaits) && fits {
+            engine.locks = Locks::of(program);
+            engine.reset_graph();
+        }
         Ok(engine)
     }
 }
@@ -114,14 +136,29 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     #[inline]
     fn next_thread(&self) -> Option<ThreadId> {
         let Trail { now: graph, history, schedule, .. } = &self.trail;
-        let next = schedule.next(graph, history, M::SEES_CO)?;
-        Some(if graph.has_needs() { self.twins().first_to_move(next) } else { next })
+        if graph.has_needs() {
+            return self.next_with_needs();
+        }
+        schedule.next(graph, history, M::SEES_CO)
+    }
+
+    #[inline]
+    fn takes_turns(&self) -> bool {
+        self.locks.is_some()
+    }
+
+    fn turn_of(&mut self, thread: ThreadId) -> Result<ThreadId, Error> {
+        if self.locks.is_some() { self.next_turn(thread) } else { self.who_need_not_wait(thread) }
+    }
+
+    fn take_turn(&mut self, event: Ev, thread: ThreadId) -> Result<bool, Error> {
+        self.change_turn(event, thread)
     }
 
     #[inline]
     fn add_read(&mut self, next: Upcoming) -> Result<(), Error> {
         let event = self.add_event(next, next.tag);
-        if self.barriers.is_some() && self.read_at_barrier(next, event)? {
+        if self.synchronises() && self.read_synchronising(next, event)? {
             return Ok(());
         }
         let Trail { now: graph, history, choices, .. } = &mut self.trail;
@@ -133,8 +170,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     fn add_write(&mut self, next: Upcoming) -> Result<(), Error> {
         let after = self.trail.history.child(next.tag, 0)?;
         let event = self.add_event(next, after);
-        if self.barriers.is_some() && self.write_at_barrier(next, event)? {
-            self.trail.statistics.reduced.count(Reduction::Barriers, 1);
+        if self.synchronises() && self.write_synchronising(next, event)? {
             return Ok(());
         }
         let Trail { now: graph, history, statistics, .. } = &self.trail;
@@ -191,6 +227,9 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         let after = self.trail.history.child(before, Value::from(value))?;
         let label = self.trail.history.node(after).label;
         self.trail.now.set_label(event, label, after.0);
+        if self.locks.is_some() {
+            self.choose_again(event);
+        }
         Ok(())
     }
 
@@ -203,7 +242,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         if !self.allows(write) || !self.admits(read, write) {
             return Ok(false);
         }
-        if self.trail.now.has_needs() {
+        if self.symmetry.is_some() {
             let twins = self.twins();
             if !twins.may_read(read, twins.partner(read), write) {
                 return Ok(false);
@@ -288,25 +327,17 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     /// waits for ever.
     #[inline]
     fn is_hopeless(&mut self, read: Ev) -> Result<bool, Error> {
-        let Trail { now: graph, history, .. } = &mut self.trail;
+        let graph = &self.trail.now;
         let event = graph.event(read);
         if !M::SEES_CO || self.all_blocked || event.rf == graph.co_max(event.loc) {
             return Ok(false);
         }
-        let mut tag = Tag(event.tag);
-        while let Next::Emit(Label::Fence { .. }) = history.node(tag).next {
-            tag = history.child(tag, 0)?;
-        }
-        let blocks = matches!(
-            history.node(tag).next,
-            Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock | BlockReason::Retry)
-        );
-        Ok(blocks && tag.ready() == Ready::No)
+        self.comes_to_block(Tag(event.tag))
     }
 
     #[inline]
     fn narrow(&mut self, start: u32) {
-        if self.trail.now.has_needs() {
+        if self.symmetry.is_some() {
             let twins = Twins { graph: &self.trail.now, unordered: self.barriers.is_some() };
             twins.restrict(&mut self.trail.choices, start as usize);
         }
@@ -322,9 +353,18 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     #[inline]
     fn arrived(&mut self, visitor: &mut impl Visitor) -> ControlFlow<()> {
         let newest = self.trail.now.newest();
+        if self.has_own_nodes {
+            self.is_seen |= self.is_seen_too_early(newest);
+        }
+        if self.has_counters {
+            self.look_at_counters(newest);
+        }
         self.look_at(newest, visitor)?;
         match self.trail.frames.last() {
             Some(&Frame { event, revisited, .. }) if event == newest && revisited.is_some() => {
+                if self.has_counters {
+                    self.look_at_counters(revisited);
+                }
                 self.look_at(revisited, visitor)
             }
             _ => ControlFlow::Continue(()),
@@ -332,9 +372,18 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     }
 
     fn leaf(&mut self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, Error> {
+        self.trail.statistics.atomic_parts |= self.trail.history.atomic_parts;
+        // What is shown of a wrong guess may be wrong.
+        if let Some(error) = self.wrong_guess.take() {
+            return Err(error);
+        }
+        if self.locks.is_some() {
+            self.is_protected()?;
+            self.end_turn();
+        }
         if self.trail.is_complete() {
             self.trail.statistics.executions += 1;
-            if self.trail.now.has_needs() {
+            if self.symmetry.is_some() {
                 let others = self.twins().permutations() - 1;
                 self.trail.statistics.reduced.count(Reduction::Symmetry, others);
             }
@@ -362,6 +411,12 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     fn check(&self) -> Result<(), Error> {
         if self.is_asymmetric {
             return Err(Error::Without(Reduction::Symmetry));
+        }
+        if self.is_seen {
+            return Err(Error::Without(Reduction::OwnNodes));
+        }
+        if let Some(error) = &self.wrong_guess {
+            return Err(error.clone());
         }
         if self.model.gave_up() { Err(Error::Undecided) } else { Ok(()) }
     }
@@ -422,6 +477,9 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     /// Makes the graph the empty one.
     pub fn reset_graph(&mut self) {
         self.trail.now = self.empty_graph();
+        if let Some(locks) = &mut self.locks {
+            locks.forget();
+        }
         for (thread, tag) in self.trail.roots.iter().enumerate() {
             let thread = ThreadId(thread as u16);
             self.trail.now.add_thread(thread, Ev::INIT, tag.0);
@@ -432,9 +490,10 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     }
 
     pub fn empty_graph(&self) -> ExecutionGraph {
-        match self.symmetry {
-            Some(_) => ExecutionGraph::with_needs(M::Hb::CLOCKS),
-            None => ExecutionGraph::new(M::Hb::CLOCKS),
+        if self.symmetry.is_some() || self.locks.is_some() {
+            ExecutionGraph::with_needs(M::Hb::CLOCKS)
+        } else {
+            ExecutionGraph::new(M::Hb::CLOCKS)
         }
     }
 
@@ -452,11 +511,66 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     pub fn update_clocks(&mut self, event: Ev) {
         M::Hb::update(&mut self.trail.now, event);
         if self.trail.now.has_needs() {
+            self.update_needs(event);
+        }
+    }
+
+    /// Whether barriers or locks are more than the accesses that they are made of.
+    #[inline]
+    fn synchronises(&self) -> bool {
+        self.barriers.is_some() || self.locks.is_some()
+    }
+
+    // Out of line, so that a search without these does not have their code in its way.
+
+    #[cold]
+    fn next_with_needs(&self) -> Option<ThreadId> {
+        let Trail { now: graph, history, schedule, .. } = &self.trail;
+        if self.locks.is_some() {
+            return schedule.next_beside_locks(graph, history, M::SEES_CO);
+        }
+        let next = schedule.next(graph, history, M::SEES_CO)?;
+        Some(if self.symmetry.is_some() { self.twins().first_to_move(next) } else { next })
+    }
+
+    #[cold]
+    fn update_needs(&mut self, event: Ev) {
+        if self.symmetry.is_some() {
             let also = self.twins().needed(event);
             self.trail.now.update_needs(event, also);
             let thread = self.trail.now.event(event).id.thread;
             self.is_asymmetric |= self.joins_stranger(thread);
+        } else if self.locks.is_some() {
+            self.update_section_needs(event);
         }
+    }
+
+    /// Adds the source of a new read, if that has to do with barriers, or where critical sections are not ordered.
+    /// Whether it has been done.
+    #[cold]
+    fn read_synchronising(&mut self, next: Upcoming, event: Ev) -> Result<bool, Error> {
+        if self.barriers.is_some() && self.read_at_barrier(next, event)? {
+            return Ok(true);
+        }
+        if self.locks.is_some() {
+            self.read_beside_locks(next, event)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// The same for the place of a new write.
+    #[cold]
+    fn write_synchronising(&mut self, next: Upcoming, event: Ev) -> Result<bool, Error> {
+        if self.barriers.is_some() && self.write_at_barrier(next, event)? {
+            self.trail.statistics.reduced.count(Reduction::Barriers, 1);
+            return Ok(true);
+        }
+        if self.locks.is_some() {
+            self.write_beside_locks(next, event)?;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     #[inline]
@@ -553,6 +667,30 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         self.trail.now.set_rf(read, source, label, after.0);
         self.update_clocks(read);
         Ok(())
+    }
+
+    /// Whether a thread is blocked, at once or after fences, and not by a bound.
+    #[inline]
+    pub fn comes_to_block(&mut self, mut tag: Tag) -> Result<bool, Error> {
+        let history = &mut self.trail.history;
+        loop {
+            tag = match history.node(tag).next {
+                Next::Emit(Label::Fence { .. }) => history.child(tag, 0)?,
+                Next::Emit(Label::Write { rmw: RmwKind::None, .. }) if self.has_own_nodes => {
+                    let after = history.child(tag, 0)?;
+                    if !history.is_own_store(after, tag) {
+                        break;
+                    }
+                    after
+                }
+                _ => break,
+            };
+        }
+        let blocks = matches!(
+            history.node(tag).next,
+            Next::Blocked(BlockReason::Assume | BlockReason::Spin | BlockReason::Lock | BlockReason::Retry)
+        );
+        Ok(blocks && tag.ready() == Ready::No)
     }
 
     /// The state of the thread just before an event.

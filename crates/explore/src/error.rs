@@ -1,6 +1,6 @@
 //! Why an exploration could not be done.
 
-use crate::reduce::Reduction;
+use crate::reduce::{Flag, Reduction};
 use porf_ir::Split;
 use std::fmt;
 
@@ -18,6 +18,9 @@ pub enum Error {
     /// It turned out that a reduction does not fit the program, which must be searched without it. The entry points
     /// of this crate do that; callers never see it.
     Without(Reduction),
+    /// A variable is, or is not, a flag: the program must be searched with that knowledge. The entry points of this
+    /// crate do that; callers never see it.
+    Flag(Flag),
     /// A fixed limit of the engine was reached.
     Limit(String),
 }
@@ -29,6 +32,7 @@ impl fmt::Display for Error {
             Error::Undecided => f.write_str("up to rf, no order of the writes was found within the budget"),
             Error::Mixed(_) => f.write_str("accesses of different sizes overlap"),
             Error::Without(reduction) => write!(f, "the reduction {reduction} does not fit the program"),
+            Error::Flag(flag) => write!(f, "{:#x} is a flag, or is none", flag.address),
             Error::Limit(what) => write!(f, "limit reached: {what}"),
         }
     }

@@ -18,6 +18,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::reduce::Reduction;
 use crate::search::Policy;
 use crate::task::Task;
 use crate::visit::Visit;
@@ -46,6 +47,9 @@ const T: f64 = 2.2;
 const NARROW: usize = 4;
 /// And at most.
 const WIDE: usize = 1 << 12;
+
+/// An execution has about so many new events.
+const SHORT: u64 = 16;
 
 /// What one pass counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,6 +83,9 @@ enum Leaf {
 pub(crate) fn estimate<M: MemoryModel>(engine: &mut Engine<'_, M>, budget: u64) -> Result<Estimate, Error> {
     // Nobody looks for cycles.
     engine.detector.found = true;
+    if engine.locks.is_some() {
+        return count(engine, budget);
+    }
     let mut sampler = Sampler { engine, random: 0x9e37_79b9_7f4a_7c15, events: 0, below: Vec::new() };
     let mut passes = Vec::new();
     let mut width = NARROW;
@@ -96,6 +103,29 @@ pub(crate) fn estimate<M: MemoryModel>(engine: &mut Engine<'_, M>, budget: u64) 
         }
     }
     Ok(mean(&passes))
+}
+
+/// Where threads take turns at locks the search is not cut into parts. It is made as a whole, or, if that takes too long,
+/// without that reduction: then the number is too large.
+fn count<M: MemoryModel>(engine: &mut Engine<'_, M>, budget: u64) -> Result<Estimate, Error> {
+    engine.forget();
+    let before = engine.trail.statistics;
+    let mut visits = 0;
+    let mut visitor = |visit: Visit<'_, '_>| {
+        visits += u64::from(matches!(visit, Visit::Complete(_) | Visit::Blocked(_) | Visit::Working(_)));
+        if visits > budget / SHORT { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    if engine.run(&mut visitor)?.is_break() {
+        return Err(Error::Without(Reduction::Locks));
+    }
+    let seen = engine.trail.statistics.since(&before);
+    let pass = Pass {
+        complete: seen.executions as f64,
+        blocked: seen.blocked as f64,
+        seen: seen.executions,
+        is_exact: true,
+    };
+    Ok(mean(&[pass]))
 }
 
 fn mean(passes: &[Pass]) -> Estimate {

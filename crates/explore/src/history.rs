@@ -12,7 +12,7 @@
 
 use crate::error::Error;
 use crate::facts::{Facts, Tracking};
-use crate::reduce::{Awaits, Reduction, Retries};
+use crate::reduce::{Awaits, Reduction, Retries, Watched};
 use porf_event::{BlockReason, Label, Location, RmwKind, ThreadId, Value};
 use porf_graph::Loc;
 use porf_interp::{Fault, FaultKind, Interpreter, Step, ThreadState};
@@ -94,6 +94,10 @@ pub(crate) struct History<'p> {
     /// Who was the first to join a thread, and whether others join it too.
     joiners: HashMap<ThreadId, ThreadId>,
     rival_joins: bool,
+    /// Whether a thread was at an atomic access to a part of a word.
+    pub atomic_parts: bool,
+    /// Beside the nodes; empty if own nodes of threads are not watched.
+    watched: Vec<Watched>,
     /// Where retries are left out, what tells them.
     pub retries: Option<Retries<'p>>,
     /// Whether threads at a barrier are not scheduled before they can go on.
@@ -236,6 +240,8 @@ impl<'p> History<'p> {
             created,
             joiners: HashMap::new(),
             rival_joins: false,
+            atomic_parts: false,
+            watched: Vec::new(),
             retries: None,
             barriers: false,
             awaits: None,
@@ -298,6 +304,9 @@ impl<'p> History<'p> {
                 self.free.push(at as u32);
             }
         }
+        if let Some(known) = &mut self.retries {
+            known.looked.clear();
+        }
         // What is in use cannot be forgotten: leave room for as much again.
         self.limit = self.limit.max(2 * size);
         self.size.set(size);
@@ -328,6 +337,9 @@ impl<'p> History<'p> {
         self.interp.deliver(&mut state, answer);
         let mut child = self.push(Some(tag), label, state)?;
         if self.retries.is_some() {
+            if self.has_own_nodes() {
+                self.watch_own_nodes(child);
+            }
             child = self.cut_short(child)?;
         }
         self.nodes[tag.node()].children.push((answer, child));
@@ -350,7 +362,15 @@ impl<'p> History<'p> {
             )));
         }
         created.insert((parent, index), ThreadId(next as u16));
+        drop(created);
+        self.look_at_thread_count()?;
         Ok(ThreadId(next as u16))
+    }
+
+    /// How many threads there are, in all executions so far.
+    pub fn thread_count(&self) -> usize {
+        let created = self.created.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.interp.program().threads.len() + created.len()
     }
 
     /// The beginning of thread `child`, which a thread is about to start.
@@ -371,6 +391,18 @@ impl<'p> History<'p> {
         let node = &mut self.nodes[tag.node()];
         (node.next, node.since, node.ended_by) = (Next::Blocked(reason), since, Some(by));
         Tag::new(tag.node(), Ready::No)
+    }
+
+    /// What is known of the thread's own objects.
+    #[inline]
+    pub fn watched(&self, tag: Tag) -> Watched {
+        self.watched.get(tag.node()).copied().unwrap_or_default()
+    }
+
+    /// Sets that.
+    pub fn set_watched(&mut self, tag: Tag, watched: Watched) {
+        self.watched.resize(self.nodes.len(), Watched::default());
+        self.watched[tag.node()] = watched;
     }
 
     /// Of a thread that waits in a loop: the index of the first event of the iteration that it would repeat.
@@ -412,6 +444,7 @@ impl<'p> History<'p> {
                     let message = "join of a thread that was joined before".to_string();
                     next = Next::Fault(self.fault_in(&state, FaultKind::Lock, message));
                 } else if let Some(access) = asked.access() {
+                    self.atomic_parts |= self.has_words() && !asked.is_plain() && self.interp.is_part(&state);
                     match self.locate(access.location, access.size)? {
                         Some(found) => loc = found,
                         None => next = Next::Fault(self.bad_address(&state, access.location)),
@@ -462,6 +495,9 @@ impl<'p> History<'p> {
         };
         self.nodes[at] = node;
         self.states[at] = Some(state);
+        if let Some(watched) = self.watched.get_mut(at) {
+            *watched = Watched::default();
+        }
         if let Some(known) = known {
             self.facts[at] = known;
         }
@@ -552,7 +588,7 @@ impl<'p> History<'p> {
     /// The dense number of a location; `None` if there is nothing there.
     ///
     /// Cells that overlap are told apart here; no execution may use both.
-    fn locate(&mut self, location: Location, size: u8) -> Result<Option<Loc>, Error> {
+    pub fn locate(&mut self, location: Location, size: u8) -> Result<Option<Loc>, Error> {
         if let Some(&loc) = self.locations.get(&(location.0, size)) {
             return Ok(Some(loc));
         }
@@ -566,7 +602,7 @@ impl<'p> History<'p> {
             }
         }
         let loc = Loc(self.cells.len() as u32);
-        let near = self.by_address.range((location.0.saturating_sub(7), 0)..(end, 0));
+        let near = self.by_address.range((location.0.saturating_sub(15), 0)..(end, 0));
         let overlapping: SmallVec<[Loc; 1]> = near
             .filter(|((start, size), _)| *start + u64::from(*size) > location.0)
             .map(|(_, other)| *other)

@@ -14,6 +14,7 @@ mod error;
 mod estimate;
 mod facts;
 mod history;
+mod locks;
 mod look;
 mod memory;
 mod mixed;
@@ -36,7 +37,7 @@ pub use error::Error;
 pub use estimate::Estimate;
 use porf_model::CheckedBy;
 pub use porf_model::{Equivalence, Model};
-pub use reduce::{Reduced, Reduction, Reductions};
+pub use reduce::{Flag, Flags, Reduced, Reduction, Reductions};
 pub use rest::{Beginning, Rest};
 pub use schedule::Schedule;
 pub use serve::{Parts, Served, begin, serve};
@@ -73,6 +74,8 @@ pub struct Options {
     pub all_blocked: bool,
     /// Which executions need not be visited.
     pub reductions: Reductions,
+    /// What variables are taken for, as the search finds it out: nothing at first.
+    pub flags: Flags,
 }
 
 impl Options {
@@ -339,7 +342,7 @@ fn explore_all_together(
     let begun = cut_as_in(program, from.as_ref());
     let mut from = from;
     let options = match &from {
-        Some(rest) => options.without(&rest.without)?,
+        Some(rest) => options.as_in(rest)?,
         None => *options,
     };
     mixed::anew(begun.as_ref().unwrap_or(program), &options, |program, options, anew| {
@@ -364,6 +367,7 @@ fn explore_all_together(
         rest.cuts.clone_from(&program.cuts);
         let without = Reduction::ALL.into_iter().filter(|reduction| !options.reductions.has(*reduction));
         rest.without = without.map(|reduction| reduction.name().to_string()).collect();
+        rest.flags = options.flags.iter().collect();
         Ok((statistics, rest))
     })
 }
@@ -436,7 +440,8 @@ fn show_again(
         }
     }
     let cut = cut_as_in(program, Some(rest));
-    dispatch(cut.as_ref().unwrap_or(program), model, equivalence, options, Again(task, rest, visitor))
+    let options = options.as_in(rest)?;
+    dispatch(cut.as_ref().unwrap_or(program), model, equivalence, &options, Again(task, rest, visitor))
 }
 
 /// About how many executions there are; to find out takes about so many events.

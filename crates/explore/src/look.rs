@@ -16,7 +16,7 @@ impl<M: MemoryModel> Engine<'_, M> {
     #[inline]
     pub fn look_at(&mut self, event: Ev, visitor: &mut impl Visitor) -> ControlFlow<()> {
         let Trail { now: graph, history, .. } = &self.trail;
-        if history.has_allocations() {
+        if history.has_allocations() && memory::concerns(&graph.event(event).label) {
             for error in memory::check(graph, event, &|a, b| graph.clock_covers(M::Hb::HB, b, a)) {
                 if memory::is_excused(graph, history, &error, event, |event| self.tag_before(event)) {
                     continue;

@@ -18,20 +18,21 @@ pub(crate) struct MemoryError {
     pub other: Ev,
 }
 
-/// Looks at an event that has its source or place; `before`: whether one event happens before another.
-///
-/// An access has at most one error. A free has one for each access that it is not ordered with.
-///
-/// All of an execution is right if this was asked of each event when it was the newest, or of all at the end.
+/// What of an event may be wrong.
+enum Subject {
+    /// An access to allocated memory, and the allocation.
+    Access(Access, EventId),
+    /// A free of an address.
+    Free(u64),
+}
+
 #[inline]
-pub(crate) fn check(graph: &ExecutionGraph, event: Ev, before: &impl Fn(Ev, Ev) -> bool) -> Vec<MemoryError> {
-    match graph.event(event).label {
+fn subject(label: &Label) -> Option<Subject> {
+    match label {
         Label::Read { access, .. } | Label::Write { access, .. } => {
-            let allocation = layout::allocation(access.location.0);
-            let error = allocation.and_then(|made| check_access(graph, event, access, made, before));
-            error.into_iter().collect()
+            layout::allocation(access.location.0).map(|made| Subject::Access(*access, made))
         }
-        Label::Free { location } => check_free(graph, event, location.0, before),
+        Label::Free { location } => Some(Subject::Free(location.0)),
         Label::Init
         | Label::Fence { .. }
         | Label::Create { .. }
@@ -39,7 +40,29 @@ pub(crate) fn check(graph: &ExecutionGraph, event: Ev, before: &impl Fn(Ev, Ev) 
         | Label::End
         | Label::Alloc { .. }
         | Label::Choice { .. }
-        | Label::Block { .. } => Vec::new(),
+        | Label::Block { .. } => None,
+    }
+}
+
+/// Whether an event may be wrong: an access to allocated memory, or a free.
+#[inline]
+pub(crate) fn concerns(label: &Label) -> bool {
+    subject(label).is_some()
+}
+
+/// Looks at an event that has its source or place; `before`: whether one event happens before another.
+///
+/// An access has at most one error. A free has one for each access that it is not ordered with.
+///
+/// All of an execution is right if this was asked of each event when it was the newest, or of all at the end.
+#[inline]
+pub(crate) fn check(graph: &ExecutionGraph, event: Ev, before: &impl Fn(Ev, Ev) -> bool) -> Vec<MemoryError> {
+    match subject(&graph.event(event).label) {
+        None => Vec::new(),
+        Some(Subject::Access(access, made)) => {
+            check_access(graph, event, access, made, before).into_iter().collect()
+        }
+        Some(Subject::Free(address)) => check_free(graph, event, address, before),
     }
 }
 
@@ -153,7 +176,7 @@ fn allocated(graph: &ExecutionGraph, allocation: EventId) -> Option<(Ev, u64, u6
 }
 
 /// The events that free an object.
-fn frees(graph: &ExecutionGraph, allocation: EventId) -> impl Iterator<Item = Ev> + '_ {
+pub(crate) fn frees(graph: &ExecutionGraph, allocation: EventId) -> impl Iterator<Item = Ev> + '_ {
     graph.all().filter(move |&other| {
         let label = graph.event(other).label;
         matches!(label, Label::Free { location } if layout::allocation(location.0) == Some(allocation))

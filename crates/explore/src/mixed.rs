@@ -28,6 +28,7 @@ pub(crate) fn anew<T>(
             Err(Error::Without(reduction)) => {
                 options.reductions = options.reductions.without(reduction);
             }
+            Err(Error::Flag(flag)) => options.flags.set(flag),
             result => return result,
         }
         begun = true;

@@ -10,6 +10,7 @@
 //! has shown, and each counts once. Such a part is not cut further, and a violation that is found in it does not
 //! travel: a task cannot have a cycle.
 
+use crate::reduce::Flag;
 use crate::task::Task;
 use porf_ir::Split;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,9 @@ pub struct Rest {
     /// The names of reductions that are not made in this search.
     #[serde(default)]
     pub(crate) without: Vec<String>,
+    /// What variables are taken for in this search.
+    #[serde(default)]
+    pub(crate) flags: Vec<Flag>,
 }
 
 /// With more of them, the search for executions with cycles goes through the whole program.
@@ -61,11 +65,15 @@ impl Rest {
 
     /// Some of its tasks, for somebody else.
     pub fn part(&self, tasks: Vec<Task>) -> Rest {
+        Rest { tasks, created: self.created.clone(), ..self.alike() }
+    }
+
+    /// What is the same in all parts of a search, however far it is.
+    pub(crate) fn alike(&self) -> Rest {
         Rest {
-            tasks,
-            created: self.created.clone(),
             cuts: self.cuts.clone(),
             without: self.without.clone(),
+            flags: self.flags.clone(),
             ..Rest::default()
         }
     }

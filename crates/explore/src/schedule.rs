@@ -5,6 +5,7 @@
 
 use crate::barrier::completes;
 use crate::history::{History, Ready, Tag};
+use crate::locks;
 use porf_event::ThreadId;
 use porf_graph::{CanonicalKey, ExecutionGraph};
 use serde::{Deserialize, Serialize};
@@ -33,9 +34,8 @@ impl Schedule {
         history: &History<'_>,
         sees_co: bool,
     ) -> Option<ThreadId> {
-        let newest = graph.event(graph.newest()).id.thread;
-        if newest != ThreadId::INIT && tag_of(graph, newest.as_usize()).ready() == Ready::Mid {
-            return Some(newest);
+        if let Some(thread) = mid_instruction(graph) {
+            return Some(thread);
         }
         // Where no bit says that one may be inside an instruction or wait, the first that can move is the answer.
         let all = graph.now().iter().fold(0, |all, &tag| all | tag);
@@ -91,9 +91,48 @@ impl Schedule {
         mid.map(|(_, at)| at).or(first).map(|at| ThreadId(at as u16))
     }
 
+    /// The next thread to move where critical sections that do not conflict are not ordered: who comes to a lock goes
+    /// after all others, and who comes to a lock that is taken after these.
+    pub(crate) fn next_beside_locks(
+        self,
+        graph: &ExecutionGraph,
+        history: &History<'_>,
+        sees_co: bool,
+    ) -> Option<ThreadId> {
+        if let Some(thread) = mid_instruction(graph) {
+            return Some(thread);
+        }
+        let mut first: Option<(u8, usize)> = None;
+        let mut salt = None;
+        for at in 0..graph.threads().len() {
+            let tag = tag_of(graph, at);
+            let rank = match tag.ready() {
+                Ready::No => continue,
+                Ready::Mid => 0,
+                Ready::Yes => 1,
+                Ready::Barrier if completes(graph, history, at).is_some() => 1,
+                Ready::Join if join_is_ready(graph, history, tag) => 1,
+                Ready::Barrier | Ready::Join => continue,
+                Ready::Await => match locks::asked_for(history, tag) {
+                    None => 2,
+                    Some(lock) if locks::holder(graph, lock).is_none() => 3,
+                    Some(_) => 4,
+                },
+            };
+            first = match first {
+                Some((best, _)) if best < rank => first,
+                Some((best, one)) if best == rank => {
+                    Some((rank, self.prefer(Some(one), at, graph, sees_co, &mut salt)))
+                }
+                _ => Some((rank, at)),
+            };
+        }
+        first.map(|(_, at)| ThreadId(at as u16))
+    }
+
     /// Which of two threads that can move goes first; `one` is to the left.
     #[inline]
-    fn prefer(
+    pub(crate) fn prefer(
         self,
         one: Option<usize>,
         other: usize,
@@ -116,6 +155,14 @@ impl Schedule {
         };
         if is_better { other } else { one }
     }
+}
+
+/// The thread of the newest event, if it is in the middle of an instruction.
+#[inline]
+fn mid_instruction(graph: &ExecutionGraph) -> Option<ThreadId> {
+    let newest = graph.event(graph.newest()).id.thread;
+    let is_mid = newest != ThreadId::INIT && tag_of(graph, newest.as_usize()).ready() == Ready::Mid;
+    is_mid.then_some(newest)
 }
 
 /// The first thread that can move, where no instruction is half done and no read may have to wait.

@@ -12,6 +12,7 @@ use crate::history::Created;
 use crate::reduce::Reduction;
 use crate::rest::{Rest, merged};
 use crate::search::Policy;
+use crate::task::Task;
 use crate::visit::{Statistics, Visit, Visitor};
 use crate::{Options, Start, cut_as_in, needs_weaving, weave_model};
 use porf_consistency::MemoryModel;
@@ -56,7 +57,7 @@ pub fn serve(
     let mut next = parts.next();
     while let Some(part) = next {
         let cut = cut_as_in(program, Some(&part));
-        let options = options.without(&part.without)?;
+        let options = options.as_in(&part)?;
         let serving = Serving { model, parts: &mut *parts, part };
         next = dispatch(cut.as_ref().unwrap_or(program), model, equivalence, &options, serving)?;
     }
@@ -79,7 +80,7 @@ impl Search for Serving<'_> {
         options: &Options,
     ) -> Result<Option<Rest>, Error> {
         let Serving { model, parts, mut part } = self;
-        let (cuts, without) = (part.cuts.clone(), part.without.clone());
+        let same = Rest { tasks: vec![Task::default()], ..part.alike() };
         let mut warm: Option<(Engine<'_, M>, Created)> = None;
         loop {
             let threads = program.threads.len();
@@ -105,16 +106,22 @@ impl Search for Serving<'_> {
                 Err(Error::Mixed(splits)) => {
                     let mut cut = program.clone();
                     cut.split(&splits);
-                    Ok(Served::Anew(Rest { cuts: cut.cuts, without: without.clone(), ..Rest::whole() }))
+                    Ok(Served::Anew(Rest { cuts: cut.cuts, ..same.clone() }))
                 }
                 Err(Error::Without(reduction)) => {
-                    let names = without.iter().cloned().chain([reduction.name().to_string()]).collect();
-                    Ok(Served::Anew(Rest { cuts: cuts.clone(), without: names, ..Rest::whole() }))
+                    let without =
+                        same.without.iter().cloned().chain([reduction.name().to_string()]).collect();
+                    Ok(Served::Anew(Rest { without, ..same.clone() }))
+                }
+                Err(Error::Flag(flag)) => {
+                    let mut flags = options.flags;
+                    flags.set(flag);
+                    Ok(Served::Anew(Rest { flags: flags.iter().collect(), ..same.clone() }))
                 }
                 served => served,
             });
             match parts.next() {
-                Some(next) if next.cuts == cuts && next.without == without => part = next,
+                Some(next) if next.alike() == part.alike() => part = next,
                 next => return Ok(next),
             }
         }
@@ -193,13 +200,14 @@ impl Visitor for Between<'_> {
 }
 
 impl Options {
-    /// Without some reductions too, by name.
-    pub(crate) fn without(&self, names: &[String]) -> Result<Options, Error> {
+    /// As in a search that has begun: without some reductions too, and with what is known of variables.
+    pub(crate) fn as_in(&self, rest: &Rest) -> Result<Options, Error> {
         let mut options = *self;
-        for name in names {
+        for name in &rest.without {
             let reduction: Reduction = name.parse().map_err(Error::Unsupported)?;
             options.reductions = options.reductions.without(reduction);
         }
+        rest.flags.iter().for_each(|flag| options.flags.set(*flag));
         Ok(options)
     }
 }

@@ -70,6 +70,13 @@ impl Execution<'_, '_> {
                     // It gave the lock back: another one may have it, or nobody.
                     Label::Read { rmw: RmwKind::Lock(LockKind::Acquire), .. }
                         if self.graph.write_of(event).is_some() => {}
+                    // The same with a flag.
+                    Label::Read { value: 0, .. }
+                        if self.graph.write_of(event).is_some()
+                            && self.history.is_flag(self.graph.event(event).loc) => {}
+                    Label::Read { .. } if self.history.counting(self.graph.event(event).loc).is_some() => {
+                        self.finds_the_same(event)?;
+                    }
                     Label::Read { .. } => awaited.push(self.read_again(event)?),
                     // Next time it may go another way.
                     Label::Choice { .. } => return None,
@@ -105,6 +112,27 @@ impl Execution<'_, '_> {
             next = graph.readers(write, event.loc).find_map(|read| graph.write_of(read)).filter(keeps);
         }
         (!self.sees_co || graph.co_max(event.loc) == last).then_some((event.loc, last))
+    }
+
+    /// Of a read of a counter by a waiting thread: `None` unless it would find next time what it found, but for what
+    /// other threads would take back: see [`counters`](crate::reduce).
+    fn finds_the_same(&self, read: Ev) -> Option<()> {
+        let graph = self.graph;
+        let event = graph.event(read);
+        let counting = self.history.counting(event.loc)?;
+        let mut added: Vec<(ThreadId, u64)> = Vec::new();
+        let (mut last, mut value) = (graph.rf(read), event.label.value()?);
+        while let Some(write) = graph.readers(last, event.loc).find_map(|read| graph.write_of(read)) {
+            let new = graph.event(write).label.value()?;
+            let thread = graph.event(write).id.thread;
+            match added.iter_mut().find(|(other, _)| *other == thread) {
+                Some((_, sum)) => *sum = sum.wrapping_add(new.wrapping_sub(value)),
+                None => added.push((thread, new.wrapping_sub(value))),
+            }
+            (last, value) = (write, new);
+        }
+        let own = event.id.thread;
+        added.iter().all(|(thread, sum)| *thread == own || counting.is_step(*sum)).then_some(())
     }
 
     fn waiting(&self) -> Option<Stuck> {

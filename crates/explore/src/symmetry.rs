@@ -215,7 +215,7 @@ impl Twins<'_> {
                     Label::Choice { chosen, .. } => value <= chosen,
                     _ => true,
                 },
-                Choice::Revisit(_) => true,
+                Choice::Revisit(_) | Choice::Thread(_) => true,
             };
             if keeps {
                 choices[kept] = choices[at];

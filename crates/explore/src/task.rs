@@ -7,11 +7,12 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::{Next, Tag, answer};
+use crate::locks::Path;
 use crate::schedule::tag_of;
 use crate::search::{Frame, Trail};
 use crate::visit::Visitor;
 use porf_consistency::{Choice, MemoryModel};
-use porf_event::{Label, ThreadId, Value};
+use porf_event::{Label, ThreadId, Value, wide};
 use porf_graph::{Ev, ExecutionGraph};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,12 @@ pub struct Task {
     choices: Vec<TaskChoice>,
     /// The read that the newest event, a write, revisits in this graph.
     revisited: Option<u32>,
+    /// The values of 16 bytes that answers stand for, by number, low and high half: a read may come before its write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    wide: Vec<(Value, u64, u64)>,
+    /// Where threads take turns at locks: all that is left of the search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<Path>,
 }
 
 /// Positions are those in insertion order; 0 is the initial write. In files a row of numbers.
@@ -54,11 +61,12 @@ impl From<TaskEvent> for Row {
 
 /// A [`Choice`], with events by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum TaskChoice {
+pub(crate) enum TaskChoice {
     Source(u32),
     Place(u32),
     Value(u32),
     Revisit(u32),
+    Thread(u16),
 }
 
 impl From<Choice> for TaskChoice {
@@ -68,6 +76,7 @@ impl From<Choice> for TaskChoice {
             Choice::Place(place) => TaskChoice::Place(place),
             Choice::Value(value) => TaskChoice::Value(value),
             Choice::Revisit(read) => TaskChoice::Revisit(read.0),
+            Choice::Thread(thread) => TaskChoice::Thread(thread.0),
         }
     }
 }
@@ -79,6 +88,7 @@ impl From<TaskChoice> for Choice {
             TaskChoice::Place(place) => Choice::Place(place),
             TaskChoice::Value(value) => Choice::Value(value),
             TaskChoice::Revisit(read) => Choice::Revisit(Ev(read)),
+            TaskChoice::Thread(thread) => Choice::Thread(ThreadId(thread)),
         }
     }
 }
@@ -128,10 +138,10 @@ impl Task {
         let (open, unplaced) = match choices.first() {
             Some(Choice::Source(_)) => (last, false),
             Some(Choice::Place(_) | Choice::Revisit(_)) => (revisited, true),
-            Some(Choice::Value(_)) | None => (Ev::NONE, false),
+            Some(Choice::Value(_) | Choice::Thread(_)) | None => (Ev::NONE, false),
         };
         let position = |ev: Ev| ev.is_some().then_some(ev.0);
-        let mut events = Vec::new();
+        let (mut events, mut wide) = (Vec::new(), Vec::new());
         for ev in graph.all().take_while(|&ev| ev <= last) {
             let event = graph.event(ev);
             let placed =
@@ -143,22 +153,36 @@ impl Task {
                 event.co - before.iter().filter(skipped).count() as u32
             });
             let rf = if ev == open { None } else { position(event.rf) };
+            let answer = answer(&event.label);
+            if event.label.access().is_some_and(|access| access.size > 8)
+                && let Some(value) = wide::value(answer)
+            {
+                wide.push((answer, value as u64, (value >> 64) as u64));
+            }
             events.push(TaskEvent {
                 thread: event.id.thread.0,
-                answer: answer(&event.label),
+                answer,
                 rf,
                 revisited: position(event.revisited),
                 co,
             });
         }
         let choices = choices.iter().map(|&choice| choice.into()).collect();
-        Task { events, choices, revisited: position(revisited) }
+        Task { events, choices, revisited: position(revisited), wide, path: None }
+    }
+
+    /// A graph up to `last`, with what is left of the search in which threads take turns at locks.
+    pub(crate) fn along(graph: &ExecutionGraph, last: Ev, path: Path) -> Task {
+        Task { path: Some(path), ..Task::with_choices(graph, last, Ev::NONE, &[]) }
     }
 }
 
 impl<M: MemoryModel> Engine<'_, M> {
     /// All that is left to do, taken away from this search; call it between executions.
     pub fn take_tasks(&mut self) -> Vec<Task> {
+        if self.locks.is_some() {
+            return self.take_path().into_iter().collect();
+        }
         let mut tasks = Vec::new();
         // Broken off before the end of an execution.
         if !self.trail.seen {
@@ -172,6 +196,10 @@ impl<M: MemoryModel> Engine<'_, M> {
 
     /// Takes half of the untried choices of the oldest event that has any.
     pub fn split_half(&mut self) -> Option<Task> {
+        // A turn at a lock may get further choices later.
+        if self.locks.is_some() {
+            return None;
+        }
         let (_, count) = self.oldest()?;
         self.split(count.div_ceil(2))
     }
@@ -208,10 +236,19 @@ impl<M: MemoryModel> Engine<'_, M> {
     pub fn load(&mut self, task: &Task) -> Result<(), Error> {
         debug_assert!(self.trail.waiting.is_empty());
         self.forget();
+        for &(number, low, high) in &task.wide {
+            if !wide::learn(number, u128::from(low) | u128::from(high) << 64) {
+                return Err(Error::Unsupported("two values of 16 bytes that have one number".into()));
+            }
+        }
         for event in &task.events {
             self.replay(event)?;
         }
         self.link(task);
+        if let Some(path) = &task.path {
+            return self.follow(path);
+        }
+        self.settle();
         if !task.choices.is_empty() {
             self.trail.seen = true;
             let revisited = task.revisited.map_or(Ev::NONE, Ev);
@@ -228,6 +265,8 @@ impl<M: MemoryModel> Engine<'_, M> {
 
     /// Loads a graph and shows once more what is wrong in it.
     pub fn show_again(&mut self, task: &Task, visitor: &mut impl Visitor) -> Result<(), Error> {
+        // Nothing follows: nobody takes turns.
+        self.locks = None;
         self.load(task)?;
         let graph = &self.trail.now;
         let newest = graph.newest();
@@ -264,7 +303,7 @@ impl<M: MemoryModel> Engine<'_, M> {
         Ok(())
     }
 
-    /// Restores sources, places and clocks.
+    /// Restores sources and places.
     fn link(&mut self, task: &Task) {
         let mut writes: Vec<(u32, Ev)> = Vec::new();
         for (at, event) in task.events.iter().enumerate() {
@@ -284,7 +323,10 @@ impl<M: MemoryModel> Engine<'_, M> {
         for (place, ev) in writes {
             self.trail.now.place(ev, place);
         }
-        // Sources may be newer than their reads: clocks in an order that respects porf.
+    }
+
+    /// Computes all clocks. Sources may be newer than their reads: in an order that respects porf.
+    fn settle(&mut self) {
         let mut done = vec![false; self.trail.now.len()];
         done[0] = true;
         for ev in self.trail.now.all() {
@@ -307,7 +349,7 @@ impl<M: MemoryModel> Engine<'_, M> {
             if let Label::Join { child } = event.label {
                 before.extend(self.trail.now.thread_end(child));
             }
-            if self.trail.now.has_needs() {
+            if self.symmetry.is_some() {
                 before.extend(Some(self.twins().needed(top)).filter(|ev| ev.is_some()));
             }
             before.retain(|ev| !done[ev.as_usize()]);

@@ -100,6 +100,8 @@ pub struct Statistics {
     pub buffering: bool,
     /// Whether that search went through the whole program, not from seeds.
     pub whole: bool,
+    /// Whether an atomic access to a part of a word was made on the whole of it.
+    pub atomic_parts: bool,
     /// How often each reduction was made.
     pub reduced: Reduced,
 }
@@ -113,6 +115,7 @@ impl Statistics {
         self.revisits += other.revisits;
         self.buffering |= other.buffering;
         self.whole |= other.whole;
+        self.atomic_parts |= other.atomic_parts;
         self.reduced.add(&other.reduced);
     }
 

@@ -15,6 +15,9 @@ use support::generate::{Modes, program};
 type Keys = HashMap<CanonicalKey, u32>;
 
 fn note(keys: &mut Keys, visit: &Visit<'_, '_>) {
+    if let Visit::Anew(_) = visit {
+        keys.clear();
+    }
     if let Visit::Complete(execution) | Visit::Blocked(execution) = visit {
         *keys.entry(execution.key()).or_default() += 1;
     }
@@ -82,6 +85,30 @@ fn splitting_changes_nothing() {
 }
 
 /// Forgetting thread histories at every step changes nothing.
+/// What a search has found out about the variables of a program goes with what is left of it.
+#[test]
+fn splitting_with_reductions() {
+    let text = "program flags
+global x, l, c
+fn poll() { r = 0; o = 0; while r < 2 { o = l.cas(0, 1, acq, rlx); if o == 0 { r = x.na; l.rel = 0 } } return r }
+fn add() { o = 1; while o != 0 { o = l.cas(0, 1, acq, rlx) } x.na = x.na + 1; l.rel = 0; r = c.rlx; o = c.cas(r, r + 1, rlx, rlx); while o != r { r = o; o = c.cas(r, r + 1, rlx, rlx) } return r }
+thread P { a = poll() }
+thread Q { a = add() }
+thread R { b = add() }
+";
+    let program = porf_ir::parse(text).unwrap();
+    for model in [Model::Sc, Model::Ra, Model::Rc11] {
+        let whole = alone(&program, model, Equivalence::Mo);
+        assert!(whole.len() > 10 && whole.values().all(|times| *times == 1), "{model}: {}", whole.len());
+        for (step, jobs) in [(1, 1), (2, 2), (7, 3)] {
+            assert!(
+                in_steps(&program, model, Equivalence::Mo, step, jobs) == whole,
+                "{model}: {step}, {jobs}"
+            );
+        }
+    }
+}
+
 #[test]
 fn histories_can_be_forgotten() {
     let kinds = [

@@ -1,5 +1,6 @@
 //! Clocks: for each event and kind of clock, how many events of each thread are below.
 
+use crate::graph::Four;
 use crate::{Ev, Event, ExecutionGraph};
 use porf_event::{EventId, Label};
 
@@ -14,26 +15,42 @@ impl ExecutionGraph {
     /// ([`with_needs`](Self::with_needs)).
     #[inline]
     pub fn needs(&self, b: Ev, a: Ev) -> bool {
-        self.clock_covers(self.needed, b, a)
+        self.clock_covers(self.shape.needed(), b, a)
     }
 
     /// Computes what an event needs from what its predecessors need; `also` is another one of them, if any.
     pub fn update_needs(&mut self, event: Ev, also: Ev) {
-        let kind = self.needed;
+        self.update_needs_of(event, [self.rf(event), also]);
+    }
+
+    /// Computes what an event needs from what is before it in its thread, the end of the thread that it joins, and
+    /// `others`.
+    pub fn update_needs_of(&mut self, event: Ev, others: impl IntoIterator<Item = Ev>) {
+        let kind = self.shape.needed();
         let before = self.po_pred(event);
         self.copy_clock(kind, event, kind, before);
-        let Event { id, rf, label, .. } = self.events[event.as_usize()];
-        let slot = self.slot(kind, event);
-        self.clocks[slot + id.thread.as_usize()] = id.index + 1;
+        let Event { id, label, .. } = self.events[event.as_usize()];
+        self.clock_mut(kind, event)[id.thread.as_usize()] = id.index + 1;
         let joined = match label {
             Label::Join { child } => self.thread_end(child).unwrap_or(Ev::NONE),
             _ => Ev::NONE,
         };
-        for before in [rf, joined, also] {
-            if before.is_some() && before != Ev::INIT {
-                self.join_clock(kind, event, kind, before);
-            }
+        self.add_need(event, joined);
+        for before in others {
+            self.add_need(event, before);
         }
+    }
+
+    /// An event needs all that another one needs, and that.
+    pub fn add_need(&mut self, event: Ev, before: Ev) {
+        if before.is_some() && before != Ev::INIT {
+            self.join_clock(self.shape.needed(), event, self.shape.needed(), before);
+        }
+    }
+
+    /// What an event needs: for each thread, how many of its events.
+    pub fn needs_clock(&self, event: Ev) -> &[u32] {
+        self.clock(self.shape.needed(), event)
     }
 
     /// Whether `a` is below the clock `kind` of `b` (or is `b`).
@@ -43,55 +60,52 @@ impl ExecutionGraph {
             return true;
         }
         let EventId { thread, index } = self.events[a.as_usize()].id;
-        self.clocks[self.slot(kind, b) + thread.as_usize()] > index
+        self.clocks.as_flattened()[4 * self.slot(kind, b) + thread.as_usize()] > index
     }
 
     /// For each thread, how many of its events are below.
     #[inline]
     pub fn clock(&self, kind: usize, event: Ev) -> &[u32] {
         let slot = self.slot(kind, event);
-        &self.clocks[slot..slot + self.stride]
+        self.clocks[slot..slot + self.shape.stride()].as_flattened()
     }
 
     /// The clock `kind` of an event, to be changed.
     #[inline]
     pub fn clock_mut(&mut self, kind: usize, event: Ev) -> &mut [u32] {
         let slot = self.slot(kind, event);
-        &mut self.clocks[slot..slot + self.stride]
+        self.clocks[slot..slot + self.shape.stride()].as_flattened_mut()
     }
 
     /// Numbers per clock.
     pub fn stride(&self) -> usize {
-        self.stride
+        4 * self.shape.stride()
     }
 
     /// `to` := `from`.
     #[inline]
     pub fn copy_clock(&mut self, to_kind: usize, to: Ev, from_kind: usize, from: Ev) {
         let (to, from) = (self.slot(to_kind, to), self.slot(from_kind, from));
-        self.clocks.copy_within(from..from + self.stride, to);
+        for at in 0..self.shape.stride() {
+            self.clocks[to + at] = self.clocks[from + at];
+        }
     }
 
     /// `to` := the least upper bound of both.
     #[inline]
     pub fn join_clock(&mut self, to_kind: usize, to: Ev, from_kind: usize, from: Ev) {
         let (to, from) = (self.slot(to_kind, to), self.slot(from_kind, from));
-        let stride = self.stride;
-        let (to, from) = if from < to {
-            let (low, high) = self.clocks.split_at_mut(to);
-            (&mut high[..stride], &low[from..from + stride])
-        } else {
-            let (low, high) = self.clocks.split_at_mut(from);
-            (&mut low[to..to + stride], &high[..stride])
-        };
-        for (to, &from) in to.iter_mut().zip(from) {
-            *to = (*to).max(from);
+        for at in 0..self.shape.stride() {
+            let from = self.clocks[from + at];
+            let to = &mut self.clocks[to + at];
+            *to = std::array::from_fn(|at| to[at].max(from[at]));
         }
     }
 
+    /// Where a clock begins.
     #[inline]
     pub(crate) fn slot(&self, kind: usize, event: Ev) -> usize {
-        (event.as_usize() * self.kinds + kind) * self.stride
+        (event.as_usize() * self.shape.kinds() + kind) * self.shape.stride()
     }
 
     /// The porf clock that an event has by program order, creation and joining alone.
@@ -99,8 +113,8 @@ impl ExecutionGraph {
     pub(crate) fn init_porf(&mut self, event: Ev, before: Ev) {
         self.copy_clock(Self::PORF, event, Self::PORF, before);
         let EventId { thread, index } = self.events[event.as_usize()].id;
-        let slot = self.slot(Self::PORF, event);
-        self.clocks[slot + thread.as_usize()] = index + 1;
+        let slot = 4 * self.slot(Self::PORF, event);
+        self.clocks.as_flattened_mut()[slot + thread.as_usize()] = index + 1;
         if let Label::Join { child } = self.events[event.as_usize()].label
             && let Some(last) = self.thread_end(child)
         {
@@ -119,12 +133,13 @@ impl ExecutionGraph {
 
     /// Makes room for more threads in every clock.
     pub(crate) fn widen(&mut self) {
-        let (old, new) = (self.stride, self.threads.len().next_multiple_of(4).max(self.stride * 2));
-        let mut clocks = vec![0; self.events.len() * self.kinds * new];
-        for slot in 0..self.events.len() * self.kinds {
-            clocks[slot * new..slot * new + old].copy_from_slice(&self.clocks[slot * old..(slot + 1) * old]);
+        let (old, new) = (self.shape, self.shape.widened(self.threads.len()));
+        let mut clocks = vec![Four::default(); self.events.len() * new.width()];
+        for slot in 0..self.events.len() * old.kinds() {
+            let (from, to) = (slot * old.stride(), slot * new.stride());
+            clocks[to..to + old.stride()].copy_from_slice(&self.clocks[from..from + old.stride()]);
         }
         self.clocks = clocks;
-        self.stride = new;
+        self.shape = new;
     }
 }

@@ -67,12 +67,54 @@ pub struct ExecutionGraph {
     /// See [`now`](Self::now). Beside the threads, because all of it is read for each new event.
     pub(crate) now: Vec<u32>,
     pub(crate) locations: Vec<LocationState>,
-    /// Clocks of all events, `kinds * stride` numbers for each.
-    pub(crate) clocks: Vec<u32>,
-    pub(crate) kinds: usize,
-    pub(crate) stride: usize,
+    /// Clocks of all events.
+    pub(crate) clocks: Vec<Four>,
+    pub(crate) shape: Shape,
+}
+
+/// Numbers of a clock that are copied and compared in one step: for up to four threads that is all of it.
+pub(crate) type Four = [u32; 4];
+
+/// What the clocks of an event are. Small numbers: graphs are moved often, and one of 128 bytes is moved in place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    kinds: u8,
     /// The clock that tells what an event cannot be without.
-    pub(crate) needed: usize,
+    needed: u8,
+    /// [`Four`]s per clock.
+    stride: u16,
+}
+
+impl Shape {
+    #[inline]
+    pub fn kinds(self) -> usize {
+        self.kinds.into()
+    }
+
+    #[inline]
+    pub fn needed(self) -> usize {
+        self.needed.into()
+    }
+
+    #[inline]
+    pub fn stride(self) -> usize {
+        self.stride.into()
+    }
+
+    /// [`Four`]s per event.
+    #[inline]
+    pub fn width(self) -> usize {
+        self.kinds() * self.stride()
+    }
+
+    /// The same for more threads.
+    pub fn widened(self, threads: usize) -> Shape {
+        let stride = threads.div_ceil(4).max(self.stride() * 2);
+        Shape {
+            stride: u16::try_from(stride).unwrap_or_else(|_| unreachable!("threads have 16 bits")),
+            ..self
+        }
+    }
 }
 
 impl Ev {
@@ -157,30 +199,30 @@ impl ExecutionGraph {
             locations: Vec::new(),
             now: Vec::new(),
             clocks: Vec::new(),
-            kinds,
-            stride: 4,
-            needed: Self::PORF,
+            shape: Shape { kinds: kinds as u8, needed: Self::PORF as u8, stride: 1 },
         };
         graph.events.push(Event { co: 0, ..Event::new(EventId::INIT, Label::Init, Loc::NONE) });
-        graph.clocks.resize(kinds * graph.stride, 0);
+        graph.clocks.resize(graph.shape.width(), Four::default());
         graph
     }
 
     /// About how many bytes its events take.
     #[inline]
     pub fn bytes(&self) -> usize {
-        self.events.len() * (size_of::<Event>() + self.kinds * self.stride * size_of::<u32>())
+        self.events.len() * (size_of::<Event>() + self.shape.width() * size_of::<Four>())
     }
 
     /// The same with one more clock, for what an event [needs](Self::needs) beyond its porf prefix.
     pub fn with_needs(kinds: usize) -> ExecutionGraph {
-        ExecutionGraph { needed: kinds, ..ExecutionGraph::new(kinds + 1) }
+        let mut graph = ExecutionGraph::new(kinds + 1);
+        graph.shape.needed = kinds as u8;
+        graph
     }
 
     /// Whether what events need is more than their porf prefixes.
     #[inline]
     pub fn has_needs(&self) -> bool {
-        self.needed != Self::PORF
+        self.shape.needed() != Self::PORF
     }
 
     /// A thread; threads started later name their `creator`. Numbers may be skipped.
@@ -194,7 +236,7 @@ impl ExecutionGraph {
         self.threads[at].tag = tag;
         self.now[at] = tag;
         self.threads[at].twin = None;
-        if self.threads.len() > self.stride {
+        if self.threads.len() > self.stride() {
             self.widen();
         }
     }
@@ -238,8 +280,8 @@ impl ExecutionGraph {
         if label.is_plain() {
             self.locations[loc.as_usize()].plain += 1;
         }
-        let width = self.kinds * self.stride;
-        self.clocks.resize(self.clocks.len() + width, 0);
+        let width = self.shape.width();
+        self.clocks.resize(self.clocks.len() + width, Four::default());
         if !label.is_read() {
             self.init_porf(new, before);
         }
@@ -267,7 +309,7 @@ impl ExecutionGraph {
             _ => self.threads[at].tag,
         };
         self.events.pop();
-        self.clocks.truncate(self.clocks.len() - self.kinds * self.stride);
+        self.clocks.truncate(self.clocks.len() - self.shape.width());
     }
 
     /// The read takes its value from `source`; its label becomes `label`. Clears an earlier choice.

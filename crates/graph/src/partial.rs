@@ -105,7 +105,7 @@ impl Partial {
         if label.is_plain() {
             graph.locations[loc.as_usize()].plain += 1;
         }
-        graph.clocks.resize(graph.clocks.len() + graph.kinds * graph.stride, 0);
+        graph.clocks.resize(graph.clocks.len() + graph.shape.width(), Default::default());
         self.links.push(links);
         new
     }
@@ -131,7 +131,7 @@ impl Partial {
             graph.events[later.as_usize()].id.index -= 1;
         }
         graph.events.pop();
-        graph.clocks.truncate(graph.clocks.len() - graph.kinds * graph.stride);
+        graph.clocks.truncate(graph.clocks.len() - graph.shape.width());
         self.links.pop();
         self.settle(thread, index);
     }
@@ -166,8 +166,8 @@ impl Partial {
             out.graph.events.push(event);
             out.links.push(self.links[old.as_usize()].clone());
         }
-        let width = out.graph.kinds * out.graph.stride;
-        out.graph.clocks.resize(out.graph.events.len() * width, 0);
+        let width = out.graph.shape.width();
+        out.graph.clocks.resize(out.graph.events.len() * width, Default::default());
         self.copy_threads(forget, out, map);
         self.translate(forget, out, map);
         for (from, to) in self.graph.locations.iter().zip(&mut out.graph.locations) {

@@ -1,6 +1,6 @@
 //! Copying part of a graph into another one.
 
-use crate::{Ev, ExecutionGraph, Thread};
+use crate::{Ev, Event, ExecutionGraph, Thread};
 use porf_event::Label;
 
 impl ExecutionGraph {
@@ -44,7 +44,7 @@ impl ExecutionGraph {
             }
             out.events.push(event);
             let slot = self.slot(0, old);
-            out.clocks.extend_from_slice(&self.clocks[slot..slot + self.kinds * self.stride]);
+            out.clocks.extend_from_slice(&self.clocks[slot..slot + self.shape.width()]);
         }
         for at in 0..out.threads.len() {
             out.now[at] = out.now_after(at, out.threads[at].events.len());
@@ -96,9 +96,7 @@ impl ExecutionGraph {
     /// No kept read but `read` may have a source that is not kept.
     pub fn revisit_into(&self, read: Ev, write: Ev, out: &mut ExecutionGraph, map: &mut Vec<Ev>) {
         let block = read.as_usize() + 1;
-        out.kinds = self.kinds;
-        out.needed = self.needed;
-        out.stride = self.stride;
+        out.shape = self.shape;
         out.events.clear();
         out.events.extend_from_slice(&self.events[..block]);
         out.clocks.clear();
@@ -108,21 +106,18 @@ impl ExecutionGraph {
         self.copy_threads(read, out);
         self.copy_locations(out);
         // Readers are listed newest first: those that are not in the block are in front.
-        let older = |mut reader: Ev| {
-            while reader.is_some() && reader >= read {
-                reader = self.events[reader.as_usize()].next_reader;
+        for newer in read.as_usize()..self.events.len() {
+            let Event { rf: source, loc, .. } = self.events[newer];
+            if source <= read {
+                let head = out.reader_head(source, loc);
+                while head.is_some() && *head >= read {
+                    *head = self.events[head.as_usize()].next_reader;
+                }
             }
-            reader
-        };
-        for event in &mut out.events[1..] {
-            event.first_reader = older(event.first_reader);
-        }
-        for (to, from) in out.locations.iter_mut().zip(&self.locations) {
-            to.init_reader = older(from.init_reader);
         }
         out.events[read.as_usize()].rf = Ev::NONE;
         for old in (block as u32..self.events.len() as u32).map(Ev) {
-            let mut event = self.events[old.as_usize()];
+            let event = &self.events[old.as_usize()];
             if old != write && !self.needs(write, old) {
                 map.push(Ev::NONE);
                 if event.label.is_plain() {
@@ -130,6 +125,7 @@ impl ExecutionGraph {
                 }
                 continue;
             }
+            let mut event = *event;
             let new = Ev(out.events.len() as u32);
             map.push(new);
             event.first_reader = Ev::NONE;
@@ -168,11 +164,14 @@ impl ExecutionGraph {
             out.now[thread] = event.tag;
             out.events.push(event);
             let slot = self.slot(0, old);
-            out.clocks.extend_from_slice(&self.clocks[slot..slot + self.kinds * self.stride]);
+            out.clocks.extend_from_slice(&self.clocks[slot..slot + self.shape.width()]);
         }
         for (from, to) in self.locations.iter().zip(&mut out.locations) {
             to.co.clear();
-            for write in &from.co {
+            // Up to the first newer write all is as it was.
+            let same = from.co.iter().position(|&write| write > read).unwrap_or(from.co.len());
+            to.co.extend_from_slice(&from.co[..same]);
+            for write in &from.co[same..] {
                 let new = map[write.as_usize()];
                 if new.is_some() {
                     to.co.push(new);
@@ -214,17 +213,16 @@ impl ExecutionGraph {
             let to = &mut out.locations[at];
             to.location = from.location;
             to.plain = from.plain;
+            to.init_reader = from.init_reader;
         }
     }
 
     /// Makes this the empty graph with the threads that run from the start, and the locations, of `like`.
     pub(crate) fn clear_for(&mut self, like: &ExecutionGraph) {
-        self.kinds = like.kinds;
-        self.needed = like.needed;
-        self.stride = like.stride;
+        self.shape = like.shape;
         self.events.truncate(1);
         self.clocks.clear();
-        self.clocks.resize(self.kinds * self.stride, 0);
+        self.clocks.resize(self.shape.width(), Default::default());
         self.threads.truncate(like.threads.len());
         self.now.clear();
         for (at, from) in like.threads.iter().enumerate() {

@@ -2,8 +2,9 @@
 //!
 //! A thread that reads something outdated in a waiting loop, at a lock or before an assumption is blocked, and the
 //! executions that follow tell nothing. If such a read comes when no other thread can move, all writes that there
-//! are to read are there, and most of the wrong ones are cut off at once. Which executions there are does not
-//! change: a schedule is any function of the graph (TruSt, see [`search`](crate::search)).
+//! are to read are there, and most of the wrong ones are cut off at once. Of several such threads one goes first that
+//! does not have to wait any more: what is co-last lets it go on. Which executions there are does not change: a
+//! schedule is any function of the graph (TruSt, see [`search`](crate::search)).
 //!
 //! Source: the idea of Kokologiannakis, Marmanis, Vafeiadis, "Unblocking dynamic partial order reduction", CAV
 //! 2023, who give a blocked read its new source in place. A read that came last needs none of that. Deviations:
@@ -13,8 +14,15 @@
 //! between them, or if it is all that a loop does. Cost: one look at the code for each read.
 
 use super::{Reduction, Reductions};
+use crate::engine::Engine;
+use crate::error::Error;
 use crate::facts::Tracking;
-use crate::history::History;
+use crate::history::{History, Ready};
+use crate::schedule::tag_of;
+use crate::search::Trail;
+use porf_consistency::MemoryModel;
+use porf_event::ThreadId;
+use porf_graph::Ev;
 use porf_interp::ThreadState;
 use porf_ir::{Function, Instr, Program};
 use std::cell::OnceCell;
@@ -41,6 +49,34 @@ impl History<'_> {
             return false;
         };
         functions[id.0 as usize].get_or_init(|| waits(program.function(id)))[at as usize]
+    }
+}
+
+impl<M: MemoryModel> Engine<'_, M> {
+    /// No thread can move but such as may have to wait. Which one shall instead of `thread`: one that goes on if it
+    /// reads the co-last write, if there is one.
+    #[cold]
+    pub fn who_need_not_wait(&mut self, thread: ThreadId) -> Result<ThreadId, Error> {
+        let (mut chosen, mut salt) = (None, None);
+        if !M::SEES_CO {
+            return Ok(thread);
+        }
+        for at in 0..self.trail.now.threads().len() {
+            let Trail { now: graph, history, .. } = &mut self.trail;
+            let tag = tag_of(graph, at);
+            if tag.ready() != Ready::Await {
+                continue;
+            }
+            let loc = history.node(tag).loc;
+            let last = if loc.as_usize() < graph.location_count() { graph.co_max(loc) } else { Ev::INIT };
+            let after = self.trail.history.child(tag, self.trail.value_of(last, loc))?;
+            if !self.comes_to_block(after)? {
+                let Trail { now: graph, schedule, .. } = &self.trail;
+                chosen = Some(schedule.prefer(chosen, at, graph, true, &mut salt));
+            }
+        }
+        let chosen = chosen.map_or(thread, |at| ThreadId(at as u16));
+        Ok(if self.symmetry.is_some() { self.twins().first_to_move(chosen) } else { chosen })
     }
 }
 

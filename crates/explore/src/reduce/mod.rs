@@ -4,9 +4,15 @@
 //! is made, and in `docs/exploration.md`.
 
 mod awaits;
+mod counters;
+mod flags;
+mod own_nodes;
 mod retries;
 
 pub(crate) use awaits::Awaits;
+pub use counters::Counter;
+pub use flags::{Flag, Flags};
+pub(crate) use own_nodes::Watched;
 pub(crate) use retries::Retries;
 
 use serde::{Deserialize, Serialize};
@@ -27,16 +33,28 @@ pub enum Reduction {
     Symmetry,
     /// A read that may have to wait for a value comes when no other thread can move.
     Awaits,
+    /// A retry may write to a node that no other thread has seen.
+    OwnNodes,
+    /// A loop that takes a flag and gives it back, and does nothing else, waits.
+    Flags,
+    /// Critical sections that do not conflict are not ordered.
+    Locks,
+    /// A loop that changes a counter and takes that back, and does nothing else, waits.
+    Counters,
 }
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Reduction; 5] = [
+    pub const ALL: [Reduction; 9] = [
         Reduction::Retries,
         Reduction::NetEffect,
         Reduction::Barriers,
         Reduction::Symmetry,
         Reduction::Awaits,
+        Reduction::OwnNodes,
+        Reduction::Flags,
+        Reduction::Locks,
+        Reduction::Counters,
     ];
 
     /// What it is called on the command line and in reports.
@@ -47,6 +65,10 @@ impl Reduction {
             Reduction::Barriers => "barriers",
             Reduction::Symmetry => "symmetry",
             Reduction::Awaits => "awaits",
+            Reduction::OwnNodes => "own-nodes",
+            Reduction::Flags => "flags",
+            Reduction::Locks => "locks",
+            Reduction::Counters => "counters",
         }
     }
 }
@@ -68,7 +90,7 @@ impl FromStr for Reduction {
 
 /// A set of reductions; all of them by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Reductions(u8);
+pub struct Reductions(u16);
 
 impl Reductions {
     /// Every execution is visited.
@@ -84,6 +106,12 @@ impl Reductions {
     /// Whether a reduction is made.
     pub const fn has(self, reduction: Reduction) -> bool {
         self.0 >> reduction as u8 & 1 != 0
+    }
+
+    /// One more.
+    #[must_use]
+    pub const fn with(self, reduction: Reduction) -> Reductions {
+        Reductions(self.0 | 1 << reduction as u8)
     }
 
     /// The others.

@@ -35,6 +35,9 @@
 //! Cost: when a history is made for the first time, one comparison with each earlier state of the thread since
 //! its last effect, mostly of the place in the program. Programs without loops pay nothing.
 
+use super::counters::Counting;
+use super::flags::{Flag, Flags};
+use super::own_nodes::Stored;
 use super::{Reduction, Reductions};
 use crate::error::Error;
 use crate::facts::Tracking;
@@ -45,8 +48,10 @@ use porf_event::{BlockReason, EventId, Label, LockKind, ReadMode, RmwKind, Threa
 use porf_graph::Loc;
 use porf_interp::ThreadState;
 use porf_ir::layout::Region;
-use porf_ir::{AllocKind, Instr, Liveness, layout};
+use porf_ir::{AllocKind, Instr, Liveness, Reg, layout};
 use smallvec::SmallVec;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// What tells retries.
 pub(crate) struct Retries<'p> {
@@ -58,7 +63,20 @@ pub(crate) struct Retries<'p> {
     /// Whether taking a lock and giving it back is no effect.
     locks: bool,
     /// Whether nobody may see, for that, that a lock is taken, and somebody might: locks are also tried.
-    tries: bool,
+    pub tries: bool,
+    /// Whether taking a flag and giving it back is none, see [`flags`](super::flags); and what is taken for a flag.
+    takes_flags: bool,
+    pub flags: Flags,
+    /// Whether it is being asked what a thread does that finds a flag taken; histories that were made meanwhile.
+    pub asks: bool,
+    later: Vec<Tag>,
+    /// Whether changing a counter and taking that back is none, see [`counters`](super::counters); and what is one.
+    pub counts: bool,
+    pub counting: Vec<Arc<Counting>>,
+    /// Histories that fit what is assumed of counters.
+    pub looked: HashSet<u32>,
+    /// Whether a store to a node that nobody has seen is no effect, see [`own_nodes`](super::own_nodes).
+    pub own_nodes: bool,
 }
 
 /// A read: where, what it gave, and how.
@@ -68,11 +86,13 @@ struct Given {
     mode: ReadMode,
 }
 
-/// The read that a thread made last, and the fences after it.
+/// The read that a thread made last, and what came after it: fences and stores to own nodes.
 struct Last {
     read: Tag,
     given: Given,
-    fences: SmallVec<[Label; 2]>,
+    then: SmallVec<[Label; 2]>,
+    /// Where these stores went to.
+    stored: SmallVec<[Loc; 2]>,
 }
 
 /// A way back to an earlier state of a thread.
@@ -82,18 +102,24 @@ struct Back {
     since: u32,
     /// Whether one of the events was a choice.
     chose: bool,
-    /// How many writes to locks there were.
+    /// How many writes to locks there were, and to flags.
     locks: u32,
+    flags: u32,
     /// Of the locks that were given back, those that were not yet taken, going back.
     held: SmallVec<[Loc; 2]>,
     /// Objects that must be accessed again for nothing to be lost, or be new since then.
     objects: SmallVec<[EventId; 2]>,
     /// Objects that must be new since then.
     new: SmallVec<[EventId; 2]>,
+    /// How many stores to own nodes count as effects, and what the last one at each place stored.
+    own_effects: u32,
+    own: Stored,
+    /// What would have to be a flag.
+    flag: Option<Flag>,
 }
 
 /// What is lost with an event that is left out: races that come about later.
-enum Loss {
+pub(crate) enum Loss {
     Nothing,
     /// Races with the end of an object, unless the thread accesses it later.
     EndOf(EventId),
@@ -102,7 +128,7 @@ enum Loss {
 
 impl History<'_> {
     /// Ends threads that lead nowhere new, unless nobody wants that or there are none.
-    pub fn reduce(&mut self, reductions: Reductions, tracking: Tracking) {
+    pub fn reduce(&mut self, reductions: Reductions, flags: Flags, tracking: Tracking) {
         let program = self.interp.program();
         let any =
             |is: fn(&Instr) -> bool| program.functions.iter().flat_map(|function| &function.code).any(is);
@@ -111,26 +137,72 @@ impl History<'_> {
             && any(|instr| matches!(instr, Instr::Lock { .. }))
             && !any(|instr| matches!(instr, Instr::IsLocked { .. }));
         let tries = locks && any(|instr| matches!(instr, Instr::TryLock { .. }));
-        if tracking == Tracking::Never && (retries || locks) && program.has_loops() {
+        let own_nodes = retries
+            && reductions.has(Reduction::OwnNodes)
+            && any(|instr| matches!(instr, Instr::Alloc { .. }));
+        let takes_flags = reductions.has(Reduction::Flags)
+            && any(|instr| matches!(instr, Instr::Rmw { .. } | Instr::Cas { .. }));
+        let counts = reductions.has(Reduction::Counters)
+            && program.words.is_empty()
+            && any(|instr| matches!(instr, Instr::Rmw { .. }));
+        let wanted = retries || locks || takes_flags || counts;
+        if tracking == Tracking::Never && wanted && program.has_loops() {
             let frees = any(|instr| matches!(instr, Instr::Free { kind, .. } if *kind != AllocKind::Stack));
-            self.retries = Some(Retries { live: Liveness::new(program), frees, retries, locks, tries });
+            self.retries = Some(Retries {
+                live: Liveness::new(program),
+                frees,
+                retries,
+                locks,
+                tries,
+                takes_flags,
+                flags: if takes_flags || counts { flags } else { Flags::default() },
+                asks: false,
+                later: Vec::new(),
+                counts,
+                counting: if counts { Counting::of(&flags) } else { Vec::new() },
+                looked: HashSet::new(),
+                own_nodes,
+            });
         }
     }
 
     /// The new history `tag`, which ends if it leads nowhere new.
     pub fn cut_short(&mut self, tag: Tag) -> Result<Tag, Error> {
+        let ended = self.ended_if_nothing_new(tag)?;
+        let Some(known) = self.retries.as_mut().filter(|known| known.tries || known.takes_flags) else {
+            return Ok(ended);
+        };
+        known.later.push(ended);
+        while let Some(known) = self.retries.as_mut().filter(|known| !known.asks)
+            && let Some(later) = known.later.pop()
+        {
+            self.look_at_flag(later)?;
+        }
+        Ok(ended)
+    }
+
+    fn ended_if_nothing_new(&mut self, tag: Tag) -> Result<Tag, Error> {
         let back = match self.node(tag).next {
             Next::Emit(_) => self.comes_back(tag),
             _ => None,
         };
-        if self.saw_a_lock(tag, back.as_ref()) {
-            return Err(Error::Without(Reduction::NetEffect));
+        if let Some(error) = self.saw_a_lock(tag, back.as_ref()) {
+            return Err(error);
         }
-        if !matches!(self.node(tag).next, Next::Emit(_)) {
+        // A thread may also end where an earlier read could have ended it.
+        if !matches!(self.node(tag).next, Next::Emit(_) | Next::Finished) {
             return Ok(tag);
         }
         if let Some(back) = back {
-            let by = if back.locks > 0 { Reduction::NetEffect } else { Reduction::Retries };
+            if let Some(flag) = back.flag {
+                return Err(Error::Flag(flag));
+            }
+            let by = match (back.locks, back.flags) {
+                (0, 0) if back.own.is_empty() => Reduction::Retries,
+                (0, 0) => Reduction::OwnNodes,
+                (0, _) => Reduction::Flags,
+                _ => Reduction::NetEffect,
+            };
             // What was chosen may be chosen in another way next time: such a thread does not hang.
             return Ok(match back.chose {
                 true => self.end(tag, by, BlockReason::Retry, None),
@@ -138,25 +210,49 @@ impl History<'_> {
             });
         }
         if let Some(last) = self.last_read(tag)
-            && self.is_retry(tag, last)?
+            && let Some(by) = self.is_retry(tag, last)?
         {
-            return Ok(self.end(tag, Reduction::Retries, BlockReason::Retry, None));
+            return Ok(self.end(tag, by, BlockReason::Retry, None));
+        }
+        if matches!(self.node(tag).next, Next::Emit(_))
+            && let Some((reason, since)) = self.is_undone(tag)?
+        {
+            return Ok(self.end(tag, Reduction::Counters, reason, since));
         }
         Ok(tag)
     }
 
-    fn are_like(&self, a: &ThreadState, b: &ThreadState) -> bool {
-        self.retries.as_ref().is_some_and(|known| a.is_like(b, &known.live))
+    pub fn are_like(&self, a: &ThreadState, b: &ThreadState) -> bool {
+        self.retries.as_ref().is_some_and(|known| a.is_like(b, &known.live)) || self.ended_alike(a, b)
+    }
+
+    /// Whether a thread has ended in two states, and left the same behind: of threads that run from the start the
+    /// registers that have a name, of others nothing.
+    fn ended_alike(&self, a: &ThreadState, b: &ThreadState) -> bool {
+        let program = self.interp.program();
+        let named = |thread: ThreadId| {
+            let root = program.threads.get(thread.as_usize());
+            let names = root.map_or(&[][..], |root| &program.function(root.function).register_names);
+            (0..names.len()).filter(|at| !names[*at].is_empty()).map(|at| Reg(at as u32))
+        };
+        a.place().is_none()
+            && b.place().is_none()
+            && a.ends_process() == b.ends_process()
+            && a.panic() == b.panic()
+            && named(a.thread()).all(|reg| a.register(reg) == b.register(reg))
     }
 
     /// Whether the thread was in its present state before and nothing happened since.
     fn comes_back(&self, tag: Tag) -> Option<Back> {
-        let Retries { retries, locks, .. } = self.retries.as_ref()?;
+        let Retries { retries, locks, takes_flags, .. } = self.retries.as_ref()?;
         let state = self.state(tag);
         let mut back = Back::default();
         let mut after = tag;
         loop {
             let at = self.node(after).parent?;
+            // Variables of functions that the loop calls are another matter: they end with the iteration.
+            let variable = self.own_variable(after, at, state.thread());
+            let own = variable.is_none() && self.is_own_store(after, at);
             match self.node(after).label {
                 Label::Choice { .. } => back.chose = true,
                 Label::Write { rmw: RmwKind::Lock(LockKind::Release), .. } if *locks => {
@@ -168,15 +264,35 @@ impl History<'_> {
                     let held = back.held.iter().position(|lock| *lock == self.node(at).loc)?;
                     back.held.remove(held);
                 }
+                _ if *takes_flags && !own && self.gives_back(after, at) => {
+                    back.flags += self.state(after).effects() - self.state(at).effects();
+                    back.held.push(self.node(at).loc);
+                }
+                Label::Write { .. } if *takes_flags && !own && !back.held.is_empty() => {
+                    let held = back.held.iter().position(|flag| *flag == self.node(at).loc);
+                    if let (Some(held), Some(flag)) = (held, self.takes(after, at)) {
+                        back.flags += self.state(after).effects() - self.state(at).effects();
+                        back.held.remove(held);
+                        back.flag = Some(flag).filter(|flag| self.is_new(flag)).or(back.flag);
+                    }
+                }
                 _ => {}
             }
             let before = self.state(at);
             let locked = !back.held.is_empty();
-            if before.effects() + back.locks != state.effects() {
+            if let (true, Label::Write { value, .. }) = (own, self.node(after).label) {
+                back.own_effects += self.state(after).effects() - before.effects();
+                let loc = self.node(at).loc;
+                if back.own.iter().all(|(known, _)| *known != loc) {
+                    back.own.push((loc, value));
+                }
+            }
+            if before.effects() + back.locks + back.flags + back.own_effects != state.effects() {
                 return None;
             }
-            match (self.own_variable(after, at, state.thread()), self.loss(after, at, locked)) {
+            match (variable, self.loss(after, at, locked)) {
                 (Some(object), _) => back.new.push(object),
+                (None, _) if own => {}
                 (None, Loss::Nothing) => {}
                 (None, Loss::EndOf(object)) => back.objects.push(object),
                 (None, Loss::Something) => return None,
@@ -185,10 +301,11 @@ impl History<'_> {
                 |object: &EventId| object.thread == state.thread() && object.index >= before.events();
             let covered = |object: &EventId| is_new(object) || self.object(tag) == Some(*object);
             if !locked
-                && (back.locks > 0 || *retries)
+                && (back.locks + back.flags > 0 || *retries)
                 && self.are_like(before, state)
                 && back.new.iter().all(is_new)
                 && back.objects.iter().all(covered)
+                && back.own.iter().all(|&(loc, value)| self.own_content(at, loc) == Some(value))
             {
                 back.since = before.events();
                 return Some(back);
@@ -197,32 +314,40 @@ impl History<'_> {
         }
     }
 
-    /// Whether the thread found a lock taken and something follows from that: more than reads, fences and locks, other
-    /// than that it comes `back` to where it was before, or waits in a loop that it was in already.
-    fn saw_a_lock(&self, tag: Tag, back: Option<&Back>) -> bool {
-        if !self.retries.as_ref().is_some_and(|known| known.tries) {
-            return false;
+    /// If the thread found a lock or a flag taken and something follows from that: that the search must begin anew.
+    /// Something is more than reads, fences and locks, other than that it comes `back` to where it was before, or
+    /// waits in a loop that it was in already.
+    fn saw_a_lock(&self, tag: Tag, back: Option<&Back>) -> Option<Error> {
+        let known = self.retries.as_ref()?;
+        if !known.tries && known.flags.iter().next().is_none() {
+            return None;
         }
         let repeated = match (&self.node(tag).next, back) {
             (_, Some(back)) => back.since,
             (Next::Emit(Label::Read { .. } | Label::Fence { .. } | Label::Choice { .. }), None) => {
-                return false;
+                return None;
             }
-            (Next::Emit(Label::Write { rmw: RmwKind::Lock(_), .. }), None) => return false,
+            (Next::Emit(Label::Write { rmw: RmwKind::Lock(_), .. }), None) => return None,
+            (Next::Emit(Label::Write { .. }), None) if self.is_flag(self.node(tag).loc) => return None,
             // Of no interest, or not decided.
-            (Next::Blocked(BlockReason::Assume | BlockReason::Bound), None) => return false,
+            (Next::Blocked(BlockReason::Assume | BlockReason::Bound), None) => return None,
             (Next::Blocked(BlockReason::Spin), None) => self.waits_since(tag).unwrap_or(u32::MAX),
             (Next::Emit(_) | Next::Blocked(_) | Next::Finished | Next::Fault(_), None) => u32::MAX,
         };
         let in_vain = |label: &Label| matches!(label, Label::Read { rmw: RmwKind::Lock(LockKind::Test), .. });
         let mut after = tag;
         while let Some(at) = self.node(after).parent {
-            if self.state(at).events() < repeated && in_vain(&self.node(after).label) {
-                return true;
+            if self.state(at).events() < repeated {
+                if known.tries && in_vain(&self.node(after).label) {
+                    return Some(Error::Without(Reduction::NetEffect));
+                }
+                if let Some(flag) = self.found_taken(after, at) {
+                    return Some(Error::Flag(Flag { taken: None, ..flag }));
+                }
             }
             after = at;
         }
-        false
+        None
     }
 
     /// The object that the next event of a thread is in, if it is one that was allocated.
@@ -245,7 +370,7 @@ impl History<'_> {
     }
 
     /// What is lost without the event between `before` and `after`.
-    fn loss(&self, after: Tag, before: Tag, locked: bool) -> Loss {
+    pub fn loss(&self, after: Tag, before: Tag, locked: bool) -> Loss {
         let frees = self.retries.as_ref().is_some_and(|known| known.frees);
         let of_memory = || match self.cells().get(self.node(before).loc.as_usize()) {
             Some(cell) if self.has_allocations() => match Region::of(cell.location.0) {
@@ -264,18 +389,25 @@ impl History<'_> {
         }
     }
 
-    /// The last read of a thread, if it has had only fences since.
+    /// The last read of a thread, if it has had only fences and stores to own nodes since.
     fn last_read(&self, tag: Tag) -> Option<Last> {
         self.retries.as_ref().filter(|known| known.retries)?;
-        let mut fences = SmallVec::new();
+        let (mut then, mut stored) = (SmallVec::new(), SmallVec::new());
         let mut read = tag;
-        while let label @ Label::Fence { .. } = self.node(read).label {
-            fences.push(label);
-            read = self.node(read).parent?;
+        loop {
+            let label = self.node(read).label;
+            let before = self.node(read).parent?;
+            if self.is_own_store(read, before) {
+                stored.push(self.node(before).loc);
+            } else if !matches!(label, Label::Fence { .. }) {
+                break;
+            }
+            then.push(label);
+            read = before;
         }
-        fences.reverse();
+        then.reverse();
         let given = self.given(read)?;
-        Some(Last { read, given, fences })
+        Some(Last { read, given, then, stored })
     }
 
     /// What the thread read on its way to a history, if it only read.
@@ -286,13 +418,14 @@ impl History<'_> {
         only_reads(&node.label).then_some(Given { loc, value, mode })
     }
 
-    /// Whether an earlier read could have led to the same state at once.
-    fn is_retry(&mut self, tag: Tag, last: Last) -> Result<bool, Error> {
-        let Last { read, given, fences } = last;
-        let effects = self.state(tag).effects();
+    /// Whether an earlier read could have led to the same state at once; by which reduction it need not be looked at.
+    fn is_retry(&mut self, tag: Tag, last: Last) -> Result<Option<Reduction>, Error> {
+        let Last { read, given, then, stored } = last;
+        let mut effects = self.state(read).effects();
+        let mut by = if stored.is_empty() { Reduction::Retries } else { Reduction::OwnNodes };
         // What the thread read since: one of these is read earlier, and the others are left out.
         let mut reads: SmallVec<[Given; 4]> = SmallVec::from_iter([given]);
-        let Some(mut after) = self.node(read).parent else { return Ok(false) };
+        let Some(mut after) = self.node(read).parent else { return Ok(None) };
         // The object that they are in, where it matters: it must be that of the read that is made earlier.
         let (others, mut object) = match self.loss(read, after, false) {
             Loss::Nothing => (true, None),
@@ -300,28 +433,32 @@ impl History<'_> {
             Loss::Something => (false, None),
         };
         while let Some(at) = self.node(after).parent {
-            if self.state(after).effects() != effects || self.state(at).effects() != effects {
-                return Ok(false);
+            // What was stored to an own node must be stored there again.
+            let own = self.is_own_store(after, at) && stored.contains(&self.node(at).loc);
+            if self.state(after).effects() != effects || !own && self.state(at).effects() != effects {
+                return Ok(None);
             }
+            effects = self.state(at).effects();
             let label = self.node(after).label;
             if label.is_read() && (object.is_none() || object == self.object(at)) {
                 let loc = self.node(at).loc;
                 for given in reads.iter().filter(|given| given.loc == loc) {
-                    if self.leads_there(at, after, tag, given, &fences)? {
-                        return Ok(true);
+                    if self.leads_there(at, after, tag, given, &then)? {
+                        return Ok(Some(by));
                     }
                 }
             }
             let passes = only_reads(&label) || matches!(label, Label::Fence { .. });
             match self.loss(after, at, false) {
+                _ if own => by = Reduction::OwnNodes,
                 Loss::Nothing if passes => {}
                 Loss::EndOf(new) if passes && object.is_none_or(|known| known == new) => object = Some(new),
-                _ => return Ok(false),
+                _ => return Ok(None),
             }
             reads.extend(self.given(after).filter(|_| others));
             after = at;
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Whether the thread comes from `before` to a state like that of `tag` if it is told now what it was `given`
@@ -332,7 +469,7 @@ impl History<'_> {
         after: Tag,
         tag: Tag,
         given: &Given,
-        fences: &[Label],
+        then: &[Label],
     ) -> Result<bool, Error> {
         let mut short = self.child(before, given.value)?;
         let label = self.node(short).label;
@@ -341,9 +478,9 @@ impl History<'_> {
         if short == after || !only_reads(&label) || mode > given.mode {
             return Ok(false);
         }
-        for fence in fences {
+        for next in then {
             match &self.node(short).next {
-                Next::Emit(label) if label == fence => short = self.child(short, 0)?,
+                Next::Emit(label) if label == next => short = self.child(short, 0)?,
                 _ => return Ok(false),
             }
         }

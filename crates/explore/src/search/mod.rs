@@ -20,7 +20,7 @@ mod trail;
 pub(crate) use trail::{Frame, Growing, Trail};
 
 use crate::error::Error;
-use crate::history::{Next, Tag};
+use crate::history::{Next, Ready, Tag};
 use crate::schedule::tag_of;
 use crate::visit::Visitor;
 use porf_consistency::Choice;
@@ -63,6 +63,17 @@ pub(crate) trait Policy<'p>: Sized {
     /// Which thread goes next, if any can.
     fn next_thread(&self) -> Option<ThreadId>;
 
+    /// Whether threads take turns at locks.
+    #[inline]
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
+    /// A thread is about to move, where threads take turns or where it may have to wait; which one shall.
+    fn turn_of(&mut self, thread: ThreadId) -> Result<ThreadId, Error> {
+        Ok(thread)
+    }
+
     /// Adds a read and its sources.
     fn add_read(&mut self, next: Upcoming) -> Result<(), Error>;
 
@@ -86,6 +97,11 @@ pub(crate) trait Policy<'p>: Sized {
 
     /// Gives an open choice a value.
     fn take_value(&mut self, event: Ev, value: u32) -> Result<(), Error>;
+
+    /// Puts the next event of another thread, which takes a lock, in the place of the newest one. Whether it may.
+    fn take_turn(&mut self, _event: Ev, _thread: ThreadId) -> Result<bool, Error> {
+        unreachable!("the search does not choose between threads")
+    }
 
     /// In a copy, gives a write a place and makes a read take its value from it. Whether the graph is consistent.
     fn take_revisit(&mut self, write: Ev, read: Ev, place: u32) -> Result<bool, Error>;
@@ -185,8 +201,13 @@ pub(crate) trait Policy<'p>: Sized {
                 self.trail_mut().seen = true;
                 return self.leaf(visitor);
             };
+            let mut thread = thread;
+            let mut tag = tag_of(self.trail().graph(), thread.as_usize());
+            if tag.ready() == Ready::Await || self.takes_turns() {
+                thread = self.turn_of(thread)?;
+                tag = tag_of(self.trail().graph(), thread.as_usize());
+            }
             let trail = self.trail_mut();
-            let tag = tag_of(trail.graph(), thread.as_usize());
             let node = trail.history.node(tag);
             let (Next::Emit(label), loc) = (&node.next, node.loc) else {
                 unreachable!("a thread that can move has an event")
@@ -274,6 +295,7 @@ pub(crate) trait Policy<'p>: Sized {
                     self.take_value(frame.event, value)?;
                     true
                 }
+                Choice::Thread(thread) => self.take_turn(frame.event, thread)?,
                 Choice::Place(place) => {
                     self.trail_mut().unplace(frame.event);
                     if frame.is_copy() {

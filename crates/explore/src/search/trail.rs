@@ -135,6 +135,16 @@ impl<'p, G: Growing> Trail<'p, G> {
         self.frames.push(Frame { event, revisited, start });
     }
 
+    /// Adds a choice to those of an older event.
+    pub fn add_choice_to(&mut self, event: Ev, choice: Choice) {
+        let later = self.frames.partition_point(|frame| frame.event <= event);
+        let at = self.frames.get(later).map_or(self.choices.len(), |frame| frame.start as usize);
+        self.choices.insert(at, choice);
+        for frame in &mut self.frames[later..] {
+            frame.start += 1;
+        }
+    }
+
     /// Undoes events down to the one of the last frame.
     #[inline]
     pub fn undo_to(&mut self, event: Ev) {

@@ -1,0 +1,99 @@
+//! Random programs in which threads take something from a counter and give it back, in loops, and others that look at
+//! it: reader-writer locks and semaphores, right and wrong.
+
+use super::Source;
+use super::support::generate::Random;
+use std::fmt::Write;
+
+/// Tries until there was enough: a reader takes 1 and wants more than 50, a writer takes 10 and wants all 60.
+fn attempts(random: &mut Random, name: &str) -> String {
+    let (amount, enough) = random.pick(&[("1", "o > 50"), ("10", "o == 60"), ("1", "o > 58")]);
+    let back = if random.below(8) == 0 { random.pick(&["1", "2", "10"]) } else { amount };
+    let first = random.pick(&["acq", "acq", "rlx", "acqrel", "sc"]);
+    let again = if random.below(4) == 0 { random.pick(&["acq", "rlx", "acqrel", "sc"]) } else { first };
+    let undo = random.pick(&["rlx", "rlx", "rel", "sc"]);
+    let give = random.pick(&["rel", "rel", "rlx", "sc"]);
+    let look = random.pick(&["rlx", "rlx", "acq", "sc"]);
+    let wait = match random.below(5) {
+        0..3 => format!("t = c.{look}; while (t > 50) == 0 {{ t = c.{look} }}"),
+        3 => format!("t = x.{look};"),
+        _ => String::new(),
+    };
+    let fence = match random.below(6) {
+        0 => format!("fence {};", random.pick(&["acq", "rel", "sc"])),
+        _ => String::new(),
+    };
+    let ok = format!("({enough})");
+    let x = random.pick(&["x", "y"]);
+    let inside = match random.below(5) {
+        0 => format!("{x}.na = {x}.na + 1;"),
+        1 => format!("{x}.rlx = 1;"),
+        2 => format!("r = {x}.na;"),
+        3 => format!("r = {x}.rlx;"),
+        _ => String::new(),
+    };
+    // Not all give back what they took, and some tell what they saw.
+    let gives =
+        if random.below(8) == 0 { String::new() } else { format!("d = c.fetch_add({amount}, {give});") };
+    let leave = random.pick(&["o = 0; d = 0; t = 0;", "o = 0; d = 0; t = 0;", "o = 0; d = 0; t = 0;", ""]);
+    let body = match random.below(4) {
+        0 | 1 => format!(
+            "o = c.fetch_sub({amount}, {first}); while {ok} == 0 {{ d = c.fetch_add({back}, {undo}); {fence} {wait} o = c.fetch_sub({amount}, {again}) }} {inside} {gives}"
+        ),
+        2 => format!(
+            "go = 1; while go != 0 {{ o = c.fetch_sub({amount}, {first}); if {ok} {{ go = 0 }} else {{ d = c.fetch_add({back}, {undo}); {fence} {wait} }} }} {inside} {gives}"
+        ),
+        // It gives up: what it saw counts.
+        _ => format!(
+            "o = c.fetch_sub({amount}, {first}); if {ok} {{ {inside} {gives} }} else {{ d = c.fetch_add({back}, {undo}); r = 7 }}"
+        ),
+    };
+    format!("fn {name}() {{ r = 0; o = 0; d = 0; t = 0; go = 0; {body} {leave} return r }}\n")
+}
+
+fn straight(random: &mut Random) -> String {
+    let x = random.pick(&["x", "y"]);
+    let read = random.pick(&["rlx", "acq", "sc"]);
+    let write = random.pick(&["rlx", "rel", "sc"]);
+    match random.below(12) {
+        0..4 => format!("{x}.{write} = 1;"),
+        4 | 5 => format!("a = {x}.{read};"),
+        6 => format!("a = c.{read};"),
+        7 => format!("a = {x}.{read}; if a == 1 {{ a = c.{read}; a = a == 60 }}"),
+        8 => format!("a = c.{read}; while a != 60 {{ a = c.{read} }}"),
+        9 => "a = c.fetch_sub(10, acq); d = c.fetch_add(10, rel); d = 0; a = a == 60;".to_string(),
+        10 => "d = c.fetch_sub(1, acq); d = 0;".to_string(),
+        _ => format!(
+            "{};",
+            random.pick(&["c.rlx = 60", "a = c.cas(60, 50, acq, rlx)", "a = c.na", "fence sc"])
+        ),
+    }
+}
+
+fn text(seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut text = format!("program counters{seed}\nglobal x, y, c = 60\n");
+    let mut code = String::new();
+    let threads = random.pick(&[2, 2, 3]);
+    let steps = if threads == 3 { 1 } else { 2 };
+    for thread in 0..threads {
+        write!(code, "thread P{thread} {{ a = 0; b = 0; d = 0; ").unwrap();
+        for step in 0..1 + random.below(steps) {
+            if (thread < 2 && step == 0) || random.below(3) == 0 {
+                let name = format!("f{thread}{step}");
+                text.push_str(&attempts(&mut random, &name));
+                write!(code, "b = {name}(); ").unwrap();
+            } else {
+                code.push_str(&straight(&mut random));
+            }
+        }
+        code.push_str("}\n");
+    }
+    text + &code
+}
+
+pub fn source(seed: u64, _: u64) -> Source {
+    let text = text(seed);
+    let program = porf_ir::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    (program, text, 2)
+}
