@@ -105,3 +105,42 @@ fn write(name: &str, source: &str) -> PathBuf {
 fn porf(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_porf")).args(arguments).output().unwrap()
 }
+
+/// A search that goes on in another process: values of 16 bytes have numbers there, too, before anybody writes them.
+#[test]
+fn values_of_16_bytes_outlive_the_process() {
+    let directory = std::env::temp_dir().join(format!("porf-mixed-wide-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let source = "struct pair { long low, high; };\n_Atomic struct pair x;\natomic_long y[4];\n\
+        void *f(void *p) {\n  long n = (long)p;\n  struct pair mine = {n, n}, old;\n\
+        old = atomic_exchange_explicit(&x, mine, memory_order_relaxed);\n\
+        assert(old.low == old.high && old.low != n);\n\
+        atomic_store_explicit(&y[old.high], n, memory_order_relaxed);\n  return 0;\n}\n\
+        int main(void) {\n  pthread_t t[3];\n\
+        for (long n = 0; n < 3; n++) pthread_create(&t[n], 0, f, (void *)(n + 1));\n\
+        struct pair last = atomic_load_explicit(&x, memory_order_relaxed);\n  assert(last.low == last.high);\n\
+        for (int n = 0; n < 3; n++) pthread_join(t[n], 0);\n}\n";
+    let path = directory.join("wide.c");
+    std::fs::write(&path, format!("{THREADS}{source}")).unwrap();
+    let verify = |options: &[&str]| {
+        let command = &mut Command::new(env!("CARGO_BIN_EXE_porf"));
+        let output =
+            command.arg("verify").args(options).arg("wide.c").current_dir(&directory).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let counts = text.lines().last().and_then(|line| line.split(';').next()).unwrap_or("").to_string();
+        (output.status.code(), counts)
+    };
+    let whole = verify(&["--no-reduce", "symmetry"]);
+    assert_eq!(whole.0, Some(0), "{whole:?}");
+    let mut runs = 0;
+    let parts = loop {
+        runs += 1;
+        let part = verify(&["--no-reduce", "symmetry", "--budget", "5", "--checkpoint", "rest.json"]);
+        if part.0 != Some(3) || runs > 50 {
+            break part;
+        }
+    };
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(parts, whole);
+    assert!(runs > 2, "the search went on in another process");
+}

@@ -1,5 +1,7 @@
 //! Expectations and the inputs they speak of (development only).
 
+#![forbid(unsafe_code)]
+
 pub mod check;
 pub mod disagreements;
 pub mod expected;

@@ -85,7 +85,7 @@ pub enum Label {
 pub struct Access {
     /// Its first byte.
     pub location: Location,
-    /// In bytes: 1, 2, 4 or 8.
+    /// In bytes: 1, 2, 4, 8 or 16.
     pub size: u8,
 }
 

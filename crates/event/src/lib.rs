@@ -13,6 +13,7 @@ mod id;
 mod label;
 mod mode;
 mod tags;
+pub mod wide;
 
 pub use dependency::{DepSet, Dependencies};
 pub use fence::{ArmDomain, ArmKind, FenceMode, RwSet};
@@ -21,7 +22,8 @@ pub use label::{Access, BlockReason, Label, LockKind, RmwKind};
 pub use mode::{ReadMode, WriteMode};
 pub use tags::{Tags, tags};
 
-/// The contents of a memory cell or register; narrower values are zero-extended.
+/// The contents of a memory cell or register; narrower values are zero-extended. A cell of 16 bytes holds the
+/// [number](wide::number) of its value.
 pub type Value = u64;
 
 /// The address of the first byte of a memory cell.

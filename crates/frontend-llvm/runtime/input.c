@@ -1,7 +1,9 @@
 // defines: scanf fscanf sscanf vscanf vfscanf vsscanf __isoc99_scanf __isoc99_fscanf __isoc99_sscanf
-// defines: __isoc23_scanf __isoc23_fscanf __isoc23_sscanf fgets getline gets ungetc
+// defines: __isoc23_scanf __isoc23_fscanf __isoc23_sscanf fgets fgets_unlocked getline getdelim __getdelim gets ungetc
+// defines: fread read
 // Formatted input (C17 7.21.6.2). Numbers and characters of a stream are input of the program: any value, or the
-// end of the stream. Text that is there already, as `sscanf` has, is read as it is.
+// end of the stream. Words and lines are among the texts that are tried. Text that is there already, as `sscanf`
+// has, is read as it is.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@ extern int __VERIFIER_nondet_int(void);
 extern long __VERIFIER_nondet_long(void);
 extern float __VERIFIER_nondet_float(void);
 extern double __VERIFIER_nondet_double(void);
+extern const char *__porf_text(void);
 
 // One conversion of a format.
 struct Directive {
@@ -80,6 +83,19 @@ static void any_integer(void *to, int length) {
     }
 }
 
+static int is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// A word of at most `width` characters; whether there is one.
+static int any_word(char *to, int width) {
+    const char *from = __porf_text();
+    int i = 0;
+    for (; from[i] && !is_space(from[i]) && (!width || i < width); i++)
+        to[i] = from[i];
+    if (i)
+        to[i] = 0;
+    return i > 0;
+}
+
 static int from_stream(const char *format, va_list arguments) {
     int count = 0;
     while (*format) {
@@ -116,15 +132,17 @@ static int from_stream(const char *format, va_list arguments) {
             else
                 *(float *)to = __VERIFIER_nondet_float();
             break;
+        case 's':
+            if (!any_word(to, d.width))
+                return count;
+            break;
         default:
-            __porf_unsupported("text as input (scanf)");
+            __porf_unsupported("a set of characters (scanf)");
         }
         count++;
     }
     return count;
 }
-
-static int is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static int from_text(const char *text, const char *format, va_list arguments) {
     const char *at = text;
@@ -239,17 +257,61 @@ static int from_text(const char *text, const char *format, va_list arguments) {
 FORMS(__isoc99_)
 FORMS(__isoc23_)
 
+// A line. It ends with a newline unless it is cut off: what follows then is as good as any other line.
+static size_t any_line(char *to, size_t room) {
+    const char *from = __porf_text();
+    size_t i = 0;
+    for (; from[i] && from[i] != '\n' && i < room; i++)
+        to[i] = from[i];
+    if (i < room)
+        to[i++] = '\n';
+    return i;
+}
 PART char *fgets(char *to, int size, FILE *file) {
-    __porf_unsupported("text as input (fgets)");
-    return 0;
+    if (size < 1 || __VERIFIER_nondet_bool())
+        return 0;
+    to[any_line(to, (size_t)size - 1)] = 0;
+    return to;
 }
+#undef fgets_unlocked
+PART char *fgets_unlocked(char *to, int size, FILE *file) { return fgets(to, size, file); }
 PART char *gets(char *to) {
-    __porf_unsupported("text as input (gets)");
-    return 0;
+    if (__VERIFIER_nondet_bool())
+        return 0;
+    const char *from = __porf_text();
+    size_t i = 0;
+    do
+        to[i] = from[i];
+    while (from[i++]);
+    return to;
 }
-PART ssize_t getline(char **to, size_t *size, FILE *file) {
-    __porf_unsupported("text as input (getline)");
-    return -1;
+// What the C library calls a `getdelim` whose delimiter is the newline.
+static ssize_t whole_line(char **to, size_t *size) {
+    if (__VERIFIER_nondet_bool())
+        return -1;
+    char *line = malloc(512);
+    size_t length = any_line(line, 511);
+    line[length] = 0;
+    free(*to);
+    *to = line;
+    *size = 512;
+    return (ssize_t)length;
+}
+PART ssize_t getline(char **to, size_t *size, FILE *file) { return whole_line(to, size); }
+PART ssize_t getdelim(char **to, size_t *size, int delimiter, FILE *file) {
+    if (delimiter != '\n')
+        __porf_unsupported("getdelim");
+    return whole_line(to, size);
+}
+PART ssize_t __getdelim(char **to, size_t *size, int delimiter, FILE *file) {
+    return getdelim(to, size, delimiter, file);
+}
+// Lines of the standard input; nothing else can be open.
+PART ssize_t read(int file, void *block, size_t size) {
+    return size == 0 || __VERIFIER_nondet_bool() ? 0 : (ssize_t)any_line(block, size);
+}
+PART size_t fread(void *block, size_t size, size_t count, FILE *file) {
+    return size == 0 || count == 0 ? 0 : (size_t)read(0, block, size * count) / size;
 }
 PART int ungetc(int c, FILE *file) {
     __porf_unsupported("ungetc");

@@ -1,6 +1,6 @@
 // defines: strtol strtoll strtoimax strtoul strtoull strtoumax atoi atol atoll strtod strtof atof
 // defines: __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull div ldiv lldiv
-// defines: srandom srand48 lrand48 nrand48 mrand48
+// defines: ffsl ffsll srandom srand48 lrand48 nrand48 mrand48
 // Numbers from text (C17 7.22.1). The value of a decimal fraction is exact where its digits and its power of ten
 // are numbers of type double themselves; longer ones are refused.
 #include <errno.h>
@@ -150,3 +150,6 @@ PART void srand48(long seed) {}
 PART long lrand48(void) { return random(); }
 PART long nrand48(unsigned short state[3]) { return random(); }
 PART long mrand48(void) { return (int)((unsigned)random() << 1 | (unsigned)(random() & 1)); }
+
+PART int ffsl(long bits) { return __builtin_ffsl(bits); }
+PART int ffsll(long long bits) { return __builtin_ffsll(bits); }

@@ -1,4 +1,4 @@
-// defines: fwrite fwrite_unlocked write pwrite fsync fopen fopen64 fdopen freopen fread read open close lseek fileno
+// defines: fwrite fwrite_unlocked write pwrite fsync fopen fopen64 fdopen freopen open close lseek fileno
 // defines: feof ferror clearerr remove unlink flockfile funlockfile fputs_unlocked putchar_unlocked putc_unlocked
 // defines: dprintf vdprintf asprintf vasprintf vsprintf __printf_chk __fprintf_chk __snprintf_chk __sprintf_chk
 // defines: __vsnprintf_chk system popen pipe tmpfile
@@ -67,14 +67,6 @@ PART int remove(const char *name) {
 PART int unlink(const char *name) { return remove(name); }
 PART int system(const char *command) { return command ? -1 : 0; }
 
-PART size_t fread(void *block, size_t size, size_t count, FILE *file) {
-    __porf_unsupported("fread");
-    return 0;
-}
-PART ssize_t read(int file, void *block, size_t size) {
-    __porf_unsupported("read");
-    return 0;
-}
 PART int fileno(FILE *file) { return file == stdin ? 0 : file == stdout ? 1 : 2; }
 PART int feof(FILE *file) { return 0; }
 PART int ferror(FILE *file) { return 0; }

@@ -3,7 +3,7 @@
 // defines: sched_setscheduler sched_getscheduler sched_get_priority_max sched_get_priority_min setpriority
 // defines: pthread_attr_getdetachstate pthread_attr_getstacksize pthread_attr_setschedpolicy
 // defines: pthread_attr_setinheritsched pthread_attr_setschedparam pthread_attr_setguardsize pthread_attr_setstack
-// defines: pthread_mutexattr_setpshared pthread_mutexattr_setprotocol pthread_mutexattr_setrobust
+// defines: pthread_mutexattr_gettype pthread_mutexattr_setpshared pthread_mutexattr_setprotocol pthread_mutexattr_setrobust
 // defines: pthread_mutexattr_setprioceiling pthread_rwlockattr_setkind_np pthread_rwlockattr_setpshared
 // defines: pthread_condattr_setpshared pthread_barrierattr_setpshared pthread_setschedparam pthread_getschedparam
 // defines: pthread_setschedprio pthread_getname_np pthread_atfork getrlimit setrlimit getrusage isatty umask mlockall
@@ -89,6 +89,10 @@ NOTHING(pthread_attr_setstack, pthread_attr_t *a, void *s, size_t v)
 NOTHING(pthread_mutexattr_setpshared, pthread_mutexattr_t *a, int v)
 NOTHING(pthread_mutexattr_setprotocol, pthread_mutexattr_t *a, int v)
 NOTHING(pthread_mutexattr_setprioceiling, pthread_mutexattr_t *a, int v)
+PART int pthread_mutexattr_gettype(const pthread_mutexattr_t *attribute, int *type) {
+    *type = *(const int *)attribute;
+    return 0;
+}
 PART int pthread_mutexattr_setrobust(pthread_mutexattr_t *attribute, int robust) {
     if (robust != PTHREAD_MUTEX_STALLED)
         __porf_unsupported("a robust mutex");

@@ -66,13 +66,17 @@ pub fn compile(path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
         return Ok(bytes);
     }
     let flags = &options.flags;
-    run(options, language(path), &file, |command| command.args(NO_PASSES).args(flags).arg(path))
+    run(options, language(path), &file, |command| {
+        command.args(NO_PASSES).args(preprocessed(path)).args(flags).arg(path)
+    })
 }
 
 /// The bitcode of a source file after the passes that every program goes through: those for coroutines.
 pub(crate) fn with_passes(path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
     let (file, flags) = (path.display().to_string(), &options.flags);
-    run(options, language(path), &file, |command| command.args(LEAST_PASSES).args(flags).arg(path))
+    run(options, language(path), &file, |command| {
+        command.args(LEAST_PASSES).args(preprocessed(path)).args(flags).arg(path)
+    })
 }
 
 /// The bitcode of a file of our own, with these flags; it has no line numbers.
@@ -84,11 +88,15 @@ pub(crate) fn part(name: &str, path: &Path, flags: &[&str], options: &Options) -
 
 /// A language as clang calls it.
 fn language(path: &Path) -> &'static str {
-    match (is_cpp(path), matches!(extension(path).as_str(), "i" | "ii")) {
-        (true, false) => "c++",
-        (true, true) => "c++-cpp-output",
-        (false, false) => "c",
-        (false, true) => "cpp-output",
+    if is_cpp(path) { "c++" } else { "c" }
+}
+
+/// Flags for what was preprocessed, perhaps with gcc and its headers, of which clang does not know all attributes. It
+/// goes through the preprocessor once more, which has no macros but these.
+fn preprocessed(path: &Path) -> &'static [&'static str] {
+    match extension(path).as_str() {
+        "i" | "ii" => &["-undef", "-D__malloc__(...)=__malloc__"],
+        _ => &[],
     }
 }
 

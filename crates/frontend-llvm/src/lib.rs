@@ -50,6 +50,10 @@ pub struct Options {
     pub entry: String,
     /// The arguments of `main` behind the name of the program.
     pub arguments: Vec<String>,
+    /// How many arguments of any text `main` may have behind those.
+    pub any_arguments: u32,
+    /// The texts that are tried as input; those that the program tells apart if there are none.
+    pub texts: Vec<String>,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
     /// An overflow of a signed number is a trap.
@@ -156,6 +160,8 @@ impl Default for Options {
             clang: None,
             entry: "main".to_string(),
             arguments: Vec::new(),
+            any_arguments: 0,
+            texts: Vec::new(),
             spurious: false,
             overflow: false,
             is_rust: false,

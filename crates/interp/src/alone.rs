@@ -3,7 +3,7 @@
 //! The reference for what a program computes; tests hold it against the native program.
 
 use crate::{Fault, Interpreter, Step};
-use porf_event::{BlockReason, Label, ThreadId, Value};
+use porf_event::{BlockReason, Label, ThreadId, Value, wide};
 use porf_ir::Program;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -68,7 +68,7 @@ pub fn run_alone(program: &Program) -> Alone {
 
 impl Flat {
     fn read(&self, program: &Program, address: u64, size: u8) -> Value {
-        let mut bytes = [0; 8];
+        let mut bytes = [0; 16];
         for (i, byte) in bytes[..usize::from(size)].iter_mut().enumerate() {
             let at = address + i as u64;
             *byte = match self.written.get(&at) {
@@ -76,11 +76,11 @@ impl Flat {
                 None => program.initial_value(at, 1) as u8,
             };
         }
-        u64::from_le_bytes(bytes)
+        wide::held(u128::from_le_bytes(bytes), size)
     }
 
     fn write(&mut self, address: u64, size: u8, value: Value) {
-        for (i, byte) in value.to_le_bytes()[..usize::from(size)].iter().enumerate() {
+        for (i, byte) in wide::bytes(value, size)[..usize::from(size)].iter().enumerate() {
             self.written.insert(address + i as u64, *byte);
         }
     }

@@ -60,7 +60,7 @@ impl Interpreter<'_> {
             }
         }
         state.events += 1;
-        if self.unroll.is_some() && tells(self.current(state)) {
+        if self.unroll.is_some() && counts(self.current(state)) {
             state.told += 1;
         }
         if let Some(part) = self.part(state, self.current(state)) {
@@ -252,15 +252,15 @@ pub(crate) fn finish_from_old(state: &mut ThreadState, dst: Reg, result: Value) 
     finish(state, dst, result, taint);
 }
 
-/// Whether the events of an instruction tell its thread something: a value of shared memory, or a choice.
-fn tells(instr: &Instr) -> bool {
+/// Whether an iteration with this instruction counts against the bound of loops: its events tell the thread
+/// something, a value of shared memory or a choice, or they start another thread. Without the latter, a loop that
+/// starts threads for ever would have no bound.
+fn counts(instr: &Instr) -> bool {
     !matches!(
         instr,
         Instr::Store { .. }
             | Instr::Fence { .. }
             | Instr::FenceAt { .. }
-            | Instr::Create { .. }
-            | Instr::CreatePointer { .. }
             | Instr::Unlock { .. }
             | Instr::Alloc { .. }
             | Instr::Free { .. }

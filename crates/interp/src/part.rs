@@ -33,6 +33,11 @@ impl Interpreter<'_> {
         self.program.part(location.0, size)
     }
 
+    /// Whether the thread is at an access to a part of a word.
+    pub fn is_part(&self, state: &ThreadState) -> bool {
+        self.part(state, self.current(state)).is_some()
+    }
+
     /// Whether threads that are at accesses of one word touch a byte in common.
     pub fn touch(&self, a: &ThreadState, b: &ThreadState) -> bool {
         if self.only_fetches(a) || self.only_fetches(b) {

@@ -6,7 +6,7 @@
 //! snapshot costs one reference count and the first write after it one page.
 
 use crate::FaultKind;
-use porf_event::{ThreadId, Value};
+use porf_event::{ThreadId, Value, wide};
 use porf_ir::layout::{self, FIRST_OFFSET, MAX_OBJECT, MAX_SLOTS, Region};
 use smallvec::SmallVec;
 use std::ops::RangeInclusive;
@@ -119,7 +119,7 @@ impl Private {
 
     pub fn read(&self, address: u64, size: u8) -> Result<Value, Wrong> {
         let at = self.place(address, size.into())?;
-        let mut bytes = [0; 8];
+        let mut bytes = [0; 16];
         let (page, first) = (at / PAGE, at % PAGE);
         if first + usize::from(size) <= PAGE {
             let page = &self.pages[page];
@@ -134,12 +134,12 @@ impl Private {
                 *byte = self.byte(at + i).ok_or_else(uninitialised)?;
             }
         }
-        Ok(u64::from_le_bytes(bytes))
+        Ok(wide::held(u128::from_le_bytes(bytes), size))
     }
 
     pub fn write(&mut self, address: u64, size: u8, value: Value) -> Result<(), Wrong> {
         let at = self.place(address, size.into())?;
-        let bytes = &value.to_le_bytes()[..usize::from(size)];
+        let bytes = &wide::bytes(value, size)[..usize::from(size)];
         let (number, first) = (at / PAGE, at % PAGE);
         if first + bytes.len() <= PAGE && first / 64 == (first + bytes.len() - 1) / 64 {
             let bits = u64::MAX >> (64 - bytes.len()) << (first % 64);

@@ -271,7 +271,9 @@ impl<'p> Interpreter<'p> {
     /// Of a thread that asks for input: the value that an answer stands for, as people write it.
     pub fn input(&self, state: &ThreadState, answer: Value) -> Option<String> {
         match self.current(state) {
-            Instr::Input { kind, values, .. } => values.get(answer as usize).map(|value| kind.show(*value)),
+            Instr::Input { kind, values, .. } => {
+                values.get(answer as usize).map(|value| self.program.show_input(*kind, *value))
+            }
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use crate::run::{Interpreter, MAX_FRAMES, advance, finish, value};
 use crate::{FaultKind, Step, ThreadState, format};
 use porf_event::{BlockReason, DepSet, Value};
 use porf_ir::layout::{self, Region};
-use porf_ir::{AllocKind, HeldOp, Instr, Operand, Reg, Width};
+use porf_ir::{AllocKind, HeldOp, Instr, Operand, Reg, WideOp, Width};
 use std::sync::Arc;
 
 /// Where an access goes.
@@ -61,6 +61,10 @@ impl<'p> Interpreter<'p> {
             Instr::Wide { dst, op, operands } => {
                 let half = |i: usize| u128::from(value(state, operands[i]));
                 match op.apply(half(0) | half(1) << 64, half(2) | half(3) << 64) {
+                    None if *op == WideOp::Value => {
+                        let message = "a value of 16 bytes that is not known here".to_string();
+                        Err((FaultKind::Unsupported, message))
+                    }
                     None => Err((FaultKind::DivisionByZero, "division by zero".to_string())),
                     Some(result) => {
                         if !op.is_narrow() {

@@ -107,7 +107,7 @@ impl Taint {
     /// A whole word's taint is replaced, that of a part of a word grows.
     pub fn set_memory(&mut self, address: u64, size: u8, taint: DepSet) {
         for word in address / 8..=(address + u64::from(size) - 1) / 8 {
-            if size == 8 && address.is_multiple_of(8) {
+            if size >= 8 && address.is_multiple_of(8) {
                 match taint.is_empty() {
                     true => self.memory.remove(&word),
                     false => self.memory.insert(word, taint.clone()),

@@ -1,7 +1,8 @@
 //! Input that the program does not determine: which values of it are tried.
 //!
 //! An [`Instr::Input`] may give any value of its type. Most programs do not tell most values apart. So the
-//! registers that hold the value are followed, through moves, calls, returns and the creation of threads:
+//! registers that hold the value are followed, through moves, calls, returns, the creation of threads, and global
+//! variables that are accessed only by name ([`Cells`]):
 //! - If the program only compares it with constants, then one value of each class that the comparisons tell apart
 //!   stands for all of them. The input is *covered*: nothing is lost.
 //! - If nobody looks at it, one value does; if only its remainders by small constants are used, those decide.
@@ -14,6 +15,8 @@
 //!
 //! Cost: O(code) for each input.
 
+use crate::cells::Cells;
+use crate::layout::Region;
 use crate::{BinOp, CmpOp, FunctionId, Instr, Operand, Program, Reg, Span, Width};
 use porf_event::Value;
 use serde::{Deserialize, Serialize};
@@ -25,6 +28,8 @@ const MOST: usize = 24;
 const SMALL: u8 = 8;
 /// The most remainders that are told apart.
 const REMAINDERS: u64 = 64;
+/// Longer texts are not shown whole.
+const SHOWN: usize = 48;
 /// The largest gap between two constants that is filled.
 const GAP: u64 = 8;
 
@@ -64,6 +69,8 @@ pub enum InputType {
     Float,
     /// `double`, by its bits.
     Double,
+    /// A text, by its address: one of the constants of the program that the instruction names.
+    Text,
 }
 
 impl std::str::FromStr for Domain {
@@ -115,6 +122,7 @@ impl InputType {
             InputType::Integer { signed: false, .. } => value.to_string(),
             InputType::Float => f32::from_bits(value as u32).to_string(),
             InputType::Double => f64::from_bits(value).to_string(),
+            InputType::Text => format!("{value:#x}"),
         }
     }
 
@@ -124,6 +132,7 @@ impl InputType {
             InputType::Integer { bits, .. } => Width(bits).truncate(number as u64),
             InputType::Float => (number as f32).to_bits().into(),
             InputType::Double => (number as f64).to_bits(),
+            InputType::Text => number as u64,
         }
     }
 
@@ -145,6 +154,7 @@ impl InputType {
                 let special = [0.5, f64::MAX, f64::MIN, f64::INFINITY, f64::NAN].map(f64::to_bits);
                 numbers(&[0, 1, -1]).into_iter().chain(special).collect()
             }
+            InputType::Text => Vec::new(),
         }
     }
 }
@@ -154,21 +164,30 @@ impl Program {
     /// no choice any more.
     pub fn settle_inputs(&mut self, wanted: Option<&Domain>) {
         let mut inputs = Vec::new();
+        let is_input = |instr: &Instr| matches!(instr, Instr::Input { .. });
+        if !self.functions.iter().any(|function| function.code.iter().any(is_input)) {
+            return;
+        }
+        let cells = Cells::new(self);
         for function in (0..self.functions.len()).map(|at| FunctionId(at as u32)) {
             for at in 0..self.function(function).code.len() {
-                let Instr::Input { dst, kind, .. } = self.function(function).code[at] else { continue };
+                let Instr::Input { dst, kind, ref values } = self.function(function).code[at] else {
+                    continue;
+                };
                 let (mut values, is_covered) = match (wanted, kind) {
+                    (_, InputType::Text) => (values.to_vec(), false),
                     // There are no other values.
                     (Some(domain), kind) if kind != BOOL => {
                         let all: BTreeSet<Value> =
                             domain.numbers().into_iter().map(|n| kind.value(n)).collect();
                         (all.into_iter().collect(), false)
                     }
-                    _ => tried(self, function, dst, kind),
+                    _ => tried(self, &cells, function, dst, kind),
                 };
                 if let InputType::Integer { bits, signed: true } = kind {
                     values.sort_by_key(|value| Width(bits).signed(*value));
                 }
+                let shown = values.iter().map(|value| self.show_input(kind, *value)).collect();
                 let code = &mut self.functions[function.0 as usize];
                 if is_covered && values.len() == 1 {
                     code.code[at] = Instr::Move { dst, src: Operand::Const(values[0]) };
@@ -177,13 +196,40 @@ impl Program {
                 inputs.push(InputValues {
                     function,
                     span: code.spans.get(at).copied().unwrap_or_default(),
-                    values: values.iter().map(|value| kind.show(*value)).collect(),
+                    values: shown,
                     is_covered,
                 });
                 code.code[at] = Instr::Input { dst, kind, values: values.into() };
             }
         }
         self.inputs = inputs;
+    }
+
+    /// A value of input as people write it.
+    pub fn show_input(&self, kind: InputType, value: Value) -> String {
+        match kind {
+            InputType::Text => match self.text_at(value) {
+                Some(text) if text.len() > SHOWN => {
+                    let begin: String = text.chars().take(SHOWN / 2).collect();
+                    format!("{begin:?}… ({} bytes)", text.len())
+                }
+                Some(text) => format!("{text:?}"),
+                None => kind.show(value),
+            },
+            _ => kind.show(value),
+        }
+    }
+
+    /// The constant text at an address.
+    fn text_at(&self, address: u64) -> Option<String> {
+        if Region::of(address)? != Region::Constant {
+            return None;
+        }
+        let index = self.static_object(address, 1)?;
+        let bytes = self.image.as_ref()?.bytes.get(index)?;
+        let rest = &bytes[(address - self.globals[index].address) as usize..];
+        let text = rest.split(|byte| *byte == 0).next()?;
+        Some(String::from_utf8_lossy(text).into_owned())
     }
 }
 
@@ -206,16 +252,22 @@ struct Uses {
 }
 
 /// The values to try, and whether they stand for all.
-fn tried(program: &Program, function: FunctionId, dst: Reg, kind: InputType) -> (Vec<Value>, bool) {
+fn tried(
+    program: &Program,
+    cells: &Cells,
+    function: FunctionId,
+    dst: Reg,
+    kind: InputType,
+) -> (Vec<Value>, bool) {
     let InputType::Integer { bits, .. } = kind else {
-        let uses = Uses::of(program, function, dst, 64);
+        let uses = Uses::of(program, cells, function, dst, 64);
         let unused = !uses.otherwise && !uses.is_compared() && uses.modulus == 0;
         return if unused { (vec![0], true) } else { (kind.usual(), false) };
     };
     let width = Width(bits);
     let around =
         |value: Value| [value.wrapping_sub(1), value, value.wrapping_add(1)].map(|v| width.truncate(v));
-    let uses = Uses::of(program, function, dst, bits);
+    let uses = Uses::of(program, cells, function, dst, bits);
     let mut values = uses.equal.clone();
     if !uses.ordered.is_empty() {
         // On the circle of values each comparison cuts at its constant and where the numbers begin, with sign and
@@ -291,7 +343,7 @@ impl Uses {
     }
 
     /// How the value that a register of a function gets is used, wherever it goes.
-    fn of(program: &Program, function: FunctionId, dst: Reg, bits: u8) -> Uses {
+    fn of(program: &Program, cells: &Cells, function: FunctionId, dst: Reg, bits: u8) -> Uses {
         let mut uses = Uses::default();
         let mut seen = HashSet::from([(function, dst)]);
         let mut work = vec![(function, dst)];
@@ -305,7 +357,7 @@ impl Uses {
                             work.push((function, reg));
                         }
                     };
-                    uses.add(program, function, reg, bits, instr, &mut goes);
+                    uses.add(program, cells, (function, reg), bits, instr, &mut goes);
                 }
             }
         }
@@ -316,8 +368,8 @@ impl Uses {
     fn add(
         &mut self,
         program: &Program,
-        function: FunctionId,
-        reg: Reg,
+        cells: &Cells,
+        (function, reg): (FunctionId, Reg),
         bits: u8,
         instr: &Instr,
         goes: &mut impl FnMut(FunctionId, Reg),
@@ -347,6 +399,22 @@ impl Uses {
                     BinOp::SRem => width.signed(*by).unsigned_abs(),
                     _ => width.truncate(*by),
                 });
+            }
+            // Where a sign was spread too far.
+            Instr::Bin { op: BinOp::And, dst, a, b: Operand::Const(mask), .. }
+                if *a == this
+                    && mask.wrapping_add(1).is_power_of_two()
+                    && mask.count_ones() >= bits.into() =>
+            {
+                goes(function, *dst);
+            }
+            Instr::Store { address: Operand::Const(address), size, .. }
+                if u32::from(*size) * 8 >= bits.into() =>
+            {
+                match cells.readers(program, *address, *size) {
+                    Some(readers) => readers.iter().for_each(|(function, reg)| goes(*function, *reg)),
+                    None => self.otherwise = true,
+                }
             }
             Instr::Bin { op: BinOp::And, a, b: Operand::Const(mask), .. }
                 if *a == this && mask.wrapping_add(1).is_power_of_two() =>

@@ -1,7 +1,7 @@
 //! The instructions.
 
 use crate::{AllocKind, FaultKind, FloatOp, FunctionId, InputType, MathOp, Precision, WideOp};
-use porf_event::{BlockReason, FenceMode, ReadMode, RmwKind, Value, WriteMode};
+use porf_event::{BlockReason, FenceMode, ReadMode, RmwKind, Value, WriteMode, wide};
 use serde::{Deserialize, Serialize};
 
 /// A register of the current function.
@@ -91,7 +91,7 @@ pub enum Instr {
     /// `cond != 0 ? a : b`; depends on all three.
     Select { dst: Reg, cond: Operand, a: Operand, b: Operand },
 
-    /// Reads `size` bytes of shared memory.
+    /// Reads `size` bytes of shared memory. Of accesses of 16 bytes, registers hold numbers: see [`WideOp::Number`].
     Load { dst: Reg, address: Operand, size: u8, mode: ReadMode },
     /// Writes `size` bytes of shared memory.
     Store { address: Operand, value: Operand, size: u8, mode: WriteMode },
@@ -356,8 +356,11 @@ impl CmpOp {
 }
 
 impl RmwOp {
-    /// The value to write.
+    /// The value to write. Of 128 bits, all are [numbers](porf_event::wide).
     pub fn apply(self, width: Width, old: Value, operand: Value) -> Value {
+        if width.0 > 64 {
+            return self.apply_wide(old, operand);
+        }
         let (old, operand) = (width.truncate(old), width.truncate(operand));
         width.truncate(match self {
             RmwOp::Exchange => operand,
@@ -373,6 +376,25 @@ impl RmwOp {
             RmwOp::UMax => old.max(operand),
             RmwOp::UMin => old.min(operand),
             RmwOp::Float(op, precision) => MathOp::Float(op, precision).apply(old, operand),
+        })
+    }
+
+    fn apply_wide(self, old: Value, operand: Value) -> Value {
+        // An exchange needs no values, and where there are none nothing else can be said.
+        let (Some(a), Some(b)) = (wide::value(old), wide::value(operand)) else { return operand };
+        wide::number(match self {
+            RmwOp::Exchange | RmwOp::Float(..) => b,
+            RmwOp::Add => a.wrapping_add(b),
+            RmwOp::Sub => a.wrapping_sub(b),
+            RmwOp::And => a & b,
+            RmwOp::AndNot => a & !b,
+            RmwOp::Or => a | b,
+            RmwOp::Xor => a ^ b,
+            RmwOp::Nand => !(a & b),
+            RmwOp::SMax => (a as i128).max(b as i128) as u128,
+            RmwOp::SMin => (a as i128).min(b as i128) as u128,
+            RmwOp::UMax => a.max(b),
+            RmwOp::UMin => a.min(b),
         })
     }
 }

@@ -11,7 +11,7 @@
 //! Freed addresses are not used again: an ABA problem shows as a use after free, not as a reuse.
 
 use crate::{FunctionId, Global, Operand, Program, Shape};
-use porf_event::{EventId, ThreadId, Value};
+use porf_event::{EventId, ThreadId, Value, wide};
 use serde::{Deserialize, Serialize};
 
 /// Where an object begins in its slot, unless its alignment asks for more.
@@ -200,6 +200,15 @@ pub fn function_address(function: FunctionId) -> u64 {
     (Region::Function as u64) << REGION_SHIFT | u64::from(function.0) << 4
 }
 
+/// The number that stands for the address of a label: of the block `index` of a function. `None` if there are too many.
+/// Labels of one function are less than 2^31 apart, as programs expect that keep differences.
+pub fn label_address(function: FunctionId, index: usize) -> Option<u64> {
+    let fits = function.0 < 1 << (REGION_SHIFT - 24) && index < 1 << 20;
+    // No function has an address like that: see `function_at`.
+    let label = || u64::from(function.0) << 24 | (index as u64) << 4 | 8;
+    fits.then(|| (Region::Function as u64) << REGION_SHIFT | label())
+}
+
 /// The function that a pointer stands for, the inverse of [`function_address`].
 pub fn function_at(address: u64) -> Option<FunctionId> {
     let id = (address & ((1 << REGION_SHIFT) - 1)) >> 4;
@@ -311,9 +320,9 @@ impl Program {
 
 fn read_bytes(bytes: &[u8], offset: u64, size: u8) -> Value {
     let at = offset as usize;
-    let mut value = [0; 8];
+    let mut value = [0; 16];
     if let Some(found) = bytes.get(at..at + usize::from(size)) {
         value[..found.len()].copy_from_slice(found);
     }
-    u64::from_le_bytes(value)
+    wide::held(u128::from_le_bytes(value), size)
 }

@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 mod builder;
+mod cells;
 mod fault;
 mod input;
 mod instr;

@@ -4,7 +4,7 @@
 //! 128-bit integers are pairs of registers, low half first.
 
 use crate::Width;
-use porf_event::Value;
+use porf_event::{Value, wide};
 use serde::{Deserialize, Serialize};
 
 /// An operation on one or two registers; unary ones ignore the second.
@@ -130,6 +130,10 @@ pub enum WideOp {
     /// From floating point, towards zero.
     ToSigned(Precision),
     ToUnsigned(Precision),
+    /// The number of a value, as an access of 16 bytes has it: one word. See [`porf_event::wide`].
+    Number,
+    /// The value that the number in the low half of the first operand stands for.
+    Value,
 }
 
 impl MathOp {
@@ -204,7 +208,7 @@ impl Precision {
 }
 
 impl WideOp {
-    /// The result (a comparison gives 0 or 1), or `None` for a division by zero.
+    /// The result (a comparison gives 0 or 1), or `None` for a division by zero and a number that stands for nothing.
     pub fn apply(self, a: u128, b: u128) -> Option<u128> {
         let (sa, sb) = (a as i128, b as i128);
         let shift = (b % 128) as u32;
@@ -234,13 +238,15 @@ impl WideOp {
             WideOp::FromUnsigned(Precision::Double) => u128::from((a as f64).to_bits()),
             WideOp::ToSigned(precision) => precision.read(a as Value) as i128 as u128,
             WideOp::ToUnsigned(precision) => precision.read(a as Value) as u128,
+            WideOp::Number => u128::from(wide::number(a)),
+            WideOp::Value => wide::value(a as Value)?,
         })
     }
 
     /// Whether the result is one word.
     pub fn is_narrow(self) -> bool {
         use WideOp::*;
-        matches!(self, Eq | Ne | Ult | Ule | Slt | Sle | FromSigned(_) | FromUnsigned(_))
+        matches!(self, Eq | Ne | Ult | Ule | Slt | Sle | FromSigned(_) | FromUnsigned(_) | Number)
     }
 }
 

@@ -47,7 +47,7 @@ pub struct Global {
 pub struct InitCell {
     /// From the start of the global, in bytes.
     pub offset: u64,
-    /// In bytes: 1, 2, 4 or 8.
+    /// In bytes: 1, 2, 4, 8 or 16.
     pub size: u8,
     /// What the cell holds before any thread runs.
     pub value: Value,

@@ -13,7 +13,7 @@
 //!   consistency nothing is lost; under other models executions are, and a verdict says so.
 
 use crate::{BinOp, Function, FunctionId, Instr, Operand, Program, Reg, Target, Width};
-use porf_event::{ReadMode, Value, WriteMode};
+use porf_event::{ReadMode, Value, WriteMode, wide};
 use serde::{Deserialize, Serialize};
 
 /// How accesses are made to fit.
@@ -53,13 +53,20 @@ pub struct Part {
 impl Part {
     /// The part, out of the word.
     pub fn get(self, word: Value) -> Value {
-        self.width.truncate(word >> self.shift)
+        match self.word {
+            16 => self.width.truncate((wide::value(word).unwrap_or_default() >> self.shift) as Value),
+            _ => self.width.truncate(word >> self.shift),
+        }
     }
 
     /// The word with another value in its part.
     pub fn put(self, word: Value, part: Value) -> Value {
-        let mask = self.width.truncate(Value::MAX) << self.shift;
-        word & !mask | self.width.truncate(part) << self.shift
+        let (mask, part) = (self.width.truncate(Value::MAX), self.width.truncate(part));
+        if self.word == 16 {
+            let [mask, part] = [mask, part].map(|bits| u128::from(bits) << self.shift);
+            return wide::number(wide::value(word).unwrap_or_default() & !mask | part);
+        }
+        word & !(mask << self.shift) | part << self.shift
     }
 }
 

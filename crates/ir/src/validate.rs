@@ -1,7 +1,7 @@
 //! Well-formedness of programs.
 //!
 //! - Every register, function and jump target exists; code ends in a return or a jump.
-//! - Access sizes are 1, 2, 4 or 8; widths lie between 1 and 64.
+//! - Access sizes are 1, 2, 4, 8 or 16; widths lie between 1 and 64.
 //! - `spans` is as long as `code`; calls pass as many arguments as the callee has parameters.
 //! - Globals do not overlap.
 
@@ -57,7 +57,7 @@ fn check_function(program: &Program, function: &Function) -> Result<(), Malforme
             }
         }
         if let Some(size) = instr.access_size()
-            && !matches!(size, 1 | 2 | 4 | 8)
+            && !matches!(size, 1 | 2 | 4 | 8 | 16)
         {
             return fail(at, &format!("access of {size} bytes"));
         }

@@ -2,7 +2,7 @@
 
 use crate::trace::{StackFrame, stack};
 use crate::written;
-use porf_event::{EventId, Value};
+use porf_event::{EventId, Value, wide};
 use porf_interp::ThreadState;
 use porf_ir::{FunctionId, Program, Region, Target, Written, layout};
 use std::collections::HashMap;
@@ -59,6 +59,10 @@ impl<'p> Names<'p> {
 
     /// A value: small negative numbers as such, addresses of objects and functions by name.
     pub fn value(&self, value: Value, size: u8) -> String {
+        if size > 8 {
+            let halves = halves(value).map(|half| self.value(half, 8));
+            return format!("{{{}, {}}}", halves[0], halves[1]);
+        }
         let plain = number(value, size);
         if size < 8 || value < 1 << 32 || self.program.image.is_none() {
             return plain;
@@ -182,8 +186,18 @@ fn shortened(name: &str) -> String {
     short
 }
 
+/// The low and the high half of a value of 16 bytes.
+fn halves(number: Value) -> [Value; 2] {
+    let bytes = wide::value(number).unwrap_or_default();
+    [bytes as Value, (bytes >> 64) as Value]
+}
+
 /// A value as people write it, without knowing what it stands for.
 pub fn number(value: Value, size: u8) -> String {
+    if size > 8 {
+        let halves = halves(value).map(|half| number(half, 8));
+        return format!("{{{}, {}}}", halves[0], halves[1]);
+    }
     let signed = porf_ir::Width::of_bytes(size).signed(value);
     if (-65536..0).contains(&signed) {
         signed.to_string()

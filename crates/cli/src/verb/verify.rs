@@ -104,12 +104,19 @@ pub struct Args {
     /// Values of input to try: LO..HI or A,B,C (default: those that the program tells apart)
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     nondet: Option<Domain>,
+    /// A text to try where the program reads text (default: those that it compares with, and some usual ones);
+    /// may be given several times
+    #[arg(long = "text", value_name = "TEXT", allow_hyphen_values = true)]
+    texts: Vec<String>,
     /// The function that the first thread runs; of C++ by its name, with or without its namespaces
     #[arg(long, default_value = "main")]
     entry: String,
     /// An argument of main; may be given several times
     #[arg(long = "arg", value_name = "TEXT", allow_hyphen_values = true)]
     arguments: Vec<String>,
+    /// Give main up to N more arguments of any text
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    any_args: u32,
     /// The compiler to use
     #[arg(long)]
     clang: Option<String>,
@@ -134,8 +141,8 @@ pub struct Args {
     /// Up to rf with seq_cst: how hard to look for an order of the writes
     #[arg(long, hide = true)]
     branches: Option<u32>,
-    /// Visit executions that this reduction leaves out (retries, net-effect, barriers, locks, symmetry, awaits), or
-    /// that any does (all)
+    /// Visit executions that this reduction leaves out (retries, own-nodes, net-effect, flags, barriers, locks,
+    /// symmetry, awaits), or that any does (all)
     #[arg(long, value_delimiter = ',', value_name = "NAME", value_parser = no_reduce)]
     no_reduce: Vec<NoReduce>,
     /// Which thread moves first where several can: the result is the same, the way there is not
@@ -271,6 +278,8 @@ fn load(args: &Args, options: &Options) -> Result<Input, Error> {
         clang: args.clang.clone(),
         entry: args.entry.clone(),
         arguments: args.arguments.clone(),
+        any_arguments: args.any_args,
+        texts: args.texts.clone(),
         spurious: args.spurious,
         inputs: args.nondet.clone(),
         overflow: args.overflow,

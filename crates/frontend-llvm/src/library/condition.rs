@@ -1,18 +1,22 @@
 //! Condition variables of pthreads, C11 and C++.
 //!
 //! The first 8 bytes are two sets of threads: who waits (low half) and who of them has been woken (high
-//! half). The highest bit tells that the variable was destroyed. A signal wakes one of those that wait, whichever it likes, or, where there are several, all of
-//! them: POSIX allows more wake-ups than asked for, and what relies on fewer is wrong. A signal that nobody
-//! waits for is lost. A thread takes itself out of both sets when it has the mutex again, so that this
-//! has its place in the order of critical sections.
+//! half). The highest bit tells that the variable was destroyed. A signal wakes one of those that wait,
+//! whichever it likes, or, where there are several, all of them: POSIX allows more wake-ups than asked for, and
+//! what relies on fewer is wrong. A signal that nobody waits for is lost. A thread takes itself out of both sets
+//! when it has the mutex again, so that this has its place in the order of critical sections.
 //!
-//! Limits: threads 0 to 30 may wait. A waiter wakes by itself only if it has a timeout.
+//! A waiter may wake by itself, as POSIX and C++ allow, where the wait is in no loop: there nobody looks again
+//! whether the thread was meant. In a loop that does, such a wake-up changes nothing but the number of executions.
+//!
+//! Limits: threads 0 to 30 may wait. A wait in a loop that does not look again does not wake by itself. A wait with
+//! a timeout that ends by itself says that it is late.
 
 use super::asm::Asm;
 use super::mutex::{C11_TIMED_OUT, ETIMEDOUT, mutex_lock, mutex_unlock};
 use super::system;
 use super::table::{Call, KEEPS, Lowered, Row, USES, row, zero};
-use crate::translate::Translator;
+use crate::translate::{Translator, is_in_loop};
 use porf_event::{BlockReason, ReadMode, RmwKind, WriteMode};
 use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, Reg, RmwOp};
 
@@ -26,7 +30,10 @@ pub const FUNCTIONS: &[Row] = &[
     row(&["pthread_cond_init", "cnd_init"], KEEPS, |c| c.routine(init, &[c.arg(0)])),
     row(&["pthread_cond_signal", "cnd_signal"], KEEPS, |c| c.same(signal)),
     row(&["pthread_cond_broadcast", "cnd_broadcast"], KEEPS, |c| c.same(broadcast)),
-    row(&["pthread_cond_wait", "cnd_wait"], KEEPS, |c| c.same(|tr| wait(tr, 0))),
+    row(&["pthread_cond_wait", "cnd_wait"], KEEPS, |c| {
+        let spurious = wakes_by_itself(c);
+        c.same(|tr| wait(tr, 0, spurious))
+    }),
     row(&["pthread_cond_timedwait"], KEEPS, |c| timed(c, ETIMEDOUT, 2)),
     row(&["pthread_cond_clockwait"], KEEPS, |c| timed(c, ETIMEDOUT, 3)),
     row(&["cnd_timedwait"], KEEPS, |c| timed(c, C11_TIMED_OUT, 2)),
@@ -36,9 +43,14 @@ pub const FUNCTIONS: &[Row] = &[
 
 /// A wait with a deadline, which argument `at` points to. Where it ends by itself, it is that late.
 fn timed(c: &mut Call<'_, '_, '_>, timeout: u64, at: usize) -> Lowered {
-    let ended = c.routine(|tr| wait(tr, timeout), &[c.arg(0), c.arg(1)])?;
+    let ended = c.routine(|tr| wait(tr, timeout, false), &[c.arg(0), c.arg(1)])?;
     system::pass_until(c, ended[0], c.arg(at));
     Ok(ended)
+}
+
+/// Whether a wait is where it may end for no reason.
+pub fn wakes_by_itself(c: &Call<'_, '_, '_>) -> bool {
+    c.body.site.is_some_and(|site| !is_in_loop(site))
 }
 
 /// Nobody may wait any more.
@@ -106,10 +118,11 @@ pub fn broadcast(tr: &mut Translator<'_>) -> FunctionId {
     })
 }
 
-/// `timeout` is what a wait that may end by itself returns then, 0 if it may not.
-pub fn wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
+/// `timeout` is what a wait that may end at a deadline returns then, 0 if there is none. A `spurious` one may end
+/// for no reason.
+pub fn wait(tr: &mut Translator<'_>, timeout: u64, spurious: bool) -> FunctionId {
     let (lock, unlock) = (mutex_lock(tr), mutex_unlock(tr));
-    let name = format!("cond_wait {timeout}");
+    let name = format!("cond_wait {timeout} {spurious}");
     tr.routine(&name, |_| {
         let mut a = Asm::new("cond_wait", &["condition", "mutex"]);
         let (condition, mutex) = (a.param(0), a.param(1));
@@ -128,7 +141,7 @@ pub fn wait(tr: &mut Translator<'_>, timeout: u64) -> FunctionId {
         let before = update(&mut a, RmwOp::Or, condition, waits);
         unless_destroyed(&mut a, before);
         a.call(unlock, &[mutex]);
-        if timeout != 0 {
+        if timeout != 0 || spurious {
             let ends = choose(&mut a);
             a.when(ends, |a| {
                 a.call(lock, &[mutex]);

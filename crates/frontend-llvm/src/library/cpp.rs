@@ -29,7 +29,8 @@ pub const FUNCTIONS: &[Row] = &[
     row(&["_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE"], KEEPS, |c| {
         let mutex = c.body.b.register("");
         c.push(Instr::Load { dst: mutex, address: c.arg(1), size: 8, mode: ReadMode::Plain });
-        c.routine(|tr| condition::wait(tr, 0), &[c.arg(0), mutex.into()])
+        let spurious = condition::wakes_by_itself(c);
+        c.routine(|tr| condition::wait(tr, 0, spurious), &[c.arg(0), mutex.into()])
     }),
     row(&["__cxa_guard_acquire"], KEEPS, |c| c.same(guard_acquire)),
     row(&["__cxa_guard_release"], KEEPS, |c| {

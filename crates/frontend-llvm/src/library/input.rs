@@ -13,6 +13,9 @@ pub const FUNCTIONS: &[Row] = &[
     }),
     row(&["rand", "random", "rand_r"], USES, |c| input(c, InputType::Integer { bits: 31, signed: false })),
     row(&["getchar", "getc", "fgetc", "getchar_unlocked", "getc_unlocked"], USES, character),
+    // For parts of the library in C: any text.
+    row(&["__porf_text"], KEEPS, |c| Ok(vec![text(c).into()])),
+    row(&["getenv", "secure_getenv"], KEEPS, variable),
 ];
 
 /// The type that a name stands for.
@@ -52,5 +55,28 @@ fn character(c: &mut Call<'_, '_, '_>) -> Lowered {
     let byte = asked(c, InputType::Integer { bits: 8, signed: false });
     let dst = c.body.b.register("character");
     c.push(Instr::Select { dst, cond: is_end.into(), a: Operand::Const(u32::MAX.into()), b: byte.into() });
+    Ok(vec![dst.into()])
+}
+
+fn text(c: &mut Call<'_, '_, '_>) -> Reg {
+    let values = c.body.tr.texts().into();
+    let dst = c.body.b.register("text");
+    c.push(Instr::Input { dst, kind: InputType::Text, values });
+    dst
+}
+
+/// A variable of the environment: any text, or none. Rust's std asks for some of its own; none of these is set.
+fn variable(c: &mut Call<'_, '_, '_>) -> Lowered {
+    if c.body.tr.is_rust {
+        return Ok(vec![Operand::Const(0)]);
+    }
+    let is_set = asked(c, InputType::Integer { bits: 1, signed: false });
+    let (dst, set, end) = (c.body.b.register("variable"), c.body.b.label(), c.body.b.label());
+    c.push(Instr::Move { dst, src: Operand::Const(0) });
+    c.body.b.branch(is_set, set, end);
+    c.body.b.bind(set);
+    let text = text(c);
+    c.push(Instr::Move { dst, src: text.into() });
+    c.body.b.bind(end);
     Ok(vec![dst.into()])
 }

@@ -37,7 +37,17 @@ pub const FUNCTIONS: &[Row] = &[
     row(&["sigaction"], USES, |c| c.same(signal_action)),
     row(&["sysconf"], USES, |c| c.same(system_limit)),
     row(&["pthread_getattr_np"], USES, |_| Ok(vec![Operand::Const(EINVAL)])),
-    row(&["open64", "open"], USES, |c| c.routine(no_file, &[])),
+    row(&["open64", "open", "stat64", "lstat64", "statx", "access"], USES, |c| c.routine(no_file, &[])),
+    row(&["readlink"], USES, |c| {
+        c.routine(no_file, &[])?;
+        Ok(vec![Operand::Const(u64::MAX)])
+    }),
+    // Standard input is empty, and nothing else can be open. C programs are told that they cannot read.
+    row(&["read"], USES, |c| match c.body.tr.is_rust {
+        true => Ok(vec![Operand::Const(0)]),
+        false => Err("a call of read".to_string()),
+    }),
+    row(&["getpid"], USES, |_| Ok(vec![Operand::Const(1000)])),
     row(&["gettid"], USES, |c| {
         let dst = c.body.b.register("");
         c.push(Instr::ThreadSelf { dst });

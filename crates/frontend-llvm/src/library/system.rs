@@ -22,8 +22,6 @@ pub const FUNCTIONS: &[Row] = &[
             "srand",
             "signal",
             "alarm",
-            "getenv",
-            "secure_getenv",
         ],
         KEEPS,
         zero,

@@ -4,10 +4,13 @@ use super::asm::Asm;
 use super::table::{KEEPS, Pointers, Row, Treatment, USES, nothing, row, zero};
 use crate::translate::Translator;
 use porf_event::{ReadMode, ThreadId, WriteMode};
-use porf_ir::{BinOp, CmpOp, FunctionId, Instr, Width, layout};
+use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, RmwOp, Width, layout};
 
 /// Of `create`: what comes behind the thread and its attribute goes to the new thread.
 const STARTS: Pointers = &[Treatment::Uses, Treatment::Uses, Treatment::Keeps];
+
+/// A thread is joined or detached, once. Programs that detach none need not look.
+const DETACH: &[&str] = &["pthread_detach", "thrd_detach"];
 
 pub const FUNCTIONS: &[Row] = &[
     row(&["pthread_create"], STARTS, |c| c.routine(create, &[c.arg(0), c.arg(2), c.arg(3)])),
@@ -33,10 +36,9 @@ pub const FUNCTIONS: &[Row] = &[
         c.exit_thread();
         nothing(c)
     }),
+    row(DETACH, USES, |c| c.same(detach)),
     row(
         &[
-            "pthread_detach",
-            "thrd_detach",
             "pthread_attr_init",
             "pthread_attr_destroy",
             "pthread_attr_setdetachstate",
@@ -65,9 +67,12 @@ pub fn create(tr: &mut Translator<'_>) -> FunctionId {
 /// Joins, and stores the thread's result in `size` bytes where that is wanted.
 pub fn join(tr: &mut Translator<'_>, size: u8) -> FunctionId {
     let name = if size == 8 { "pthread_join" } else { "thrd_join" };
-    tr.routine(name, |_| {
+    tr.routine(name, |tr| {
         let mut a = Asm::new(name, &["thread", "result"]);
         let (thread, result) = (a.param(0), a.param(1));
+        if DETACH.iter().any(|name| tr.module.function(name).is_some()) {
+            claim(tr, &mut a, thread, "join");
+        }
         a.b.push(Instr::Join { thread });
         a.when(result, |a| {
             let offset = a.bin(BinOp::Mul, thread, 8);
@@ -78,4 +83,27 @@ pub fn join(tr: &mut Translator<'_>, size: u8) -> FunctionId {
         a.give(0);
         a.finish()
     })
+}
+
+fn detach(tr: &mut Translator<'_>) -> FunctionId {
+    tr.routine("pthread_detach", |tr| {
+        let mut a = Asm::new("pthread_detach", &["thread"]);
+        let thread = a.param(0);
+        claim(tr, &mut a, thread, "detach");
+        a.give(0);
+        a.finish()
+    })
+}
+
+/// Nobody else may join or detach the thread from here on.
+fn claim(tr: &mut Translator<'_>, a: &mut Asm, thread: Operand, what: &str) {
+    let claimed = tr.library_global("detached threads", 4 * layout::MAX_THREADS as usize);
+    let exists = a.cmp(CmpOp::Ult, thread, layout::MAX_THREADS);
+    a.unless(exists, |a| a.fail(FaultKind::Lock, &format!("{what} of what is no thread")));
+    let offset = a.bin(BinOp::Mul, thread, 4);
+    let cell = a.add(offset, claimed);
+    let before = a.fetch(RmwOp::Exchange, cell, 1, (ReadMode::Relaxed, WriteMode::Relaxed));
+    a.when(before, |a| {
+        a.fail(FaultKind::Lock, &format!("{what} of a thread that was detached or joined before"));
+    });
 }

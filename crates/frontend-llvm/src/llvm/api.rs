@@ -181,6 +181,7 @@ functions! {
         fn LLVMGetFCmpPredicate(value: Value<'m>) -> c_int where value.is_a(&[Opcode::FCmp]);
         fn LLVMCountIncoming(value: Value<'m>) -> c_uint where value.is_a(&[Opcode::Phi]);
         fn LLVMGetIncomingValue(value: Value<'m>, index: c_uint) -> Value<'m> where index < value.incoming_count();
+        fn LLVMValueAsBasicBlock(value: Value<'m>) -> Block<'m> where value.is_block();
         fn LLVMGetIncomingBlock(value: Value<'m>, index: c_uint) -> Block<'m> where index < value.incoming_count();
         fn LLVMGetNumSuccessors(value: Value<'m>) -> c_uint where value.is_terminator();
         fn LLVMGetSuccessor(value: Value<'m>, index: c_uint) -> Block<'m> where index < value.successor_count();

@@ -22,6 +22,8 @@ pub enum ValueKind {
     GlobalVariable,
     Alias,
     ConstantExpression,
+    /// The address of a label.
+    BlockAddress,
     /// Other constants: numbers, aggregates, null, undef.
     Constant,
     InlineAsm,

@@ -33,6 +33,7 @@ impl<'m> Value<'m> {
             5 => ValueKind::Function,
             6 => ValueKind::Alias,
             8 => ValueKind::GlobalVariable,
+            9 => ValueKind::BlockAddress,
             10 => ValueKind::ConstantExpression,
             23 => ValueKind::InlineAsm,
             24 => ValueKind::Instruction,
@@ -177,6 +178,13 @@ impl<'m> Value<'m> {
 
     pub fn successors(self) -> Vec<Block<'m>> {
         (0..self.successor_count()).map(|index| llvm().LLVMGetSuccessor(self, index)).collect()
+    }
+
+    /// For the address of a label: the function, and the block.
+    pub fn addressed_block(self) -> (Value<'m>, Block<'m>) {
+        // The last operand; older versions of LLVM have the function before it.
+        let block = llvm().LLVMValueAsBasicBlock(self.operand(self.operand_count() - 1));
+        (llvm().LLVMGetBasicBlockParent(block), block)
     }
 
     /// For a switch: the value for its successor `index`, which is at least 1 (0 is the default).
@@ -357,6 +365,35 @@ impl<'m> Value<'m> {
         printed.rsplit(' ').next()?.parse::<i128>().ok().map(|value| value as u128)
     }
 
+    /// The words of a constant integer, the lowest one first, with its sign in the bits that it does not need.
+    pub fn as_words(self) -> Option<Vec<u64>> {
+        let TypeKind::Int(bits) = self.ty().kind() else { return None };
+        if bits <= 128 {
+            let integer = self.as_integer()?;
+            let halves = [integer as u64, (integer >> 64) as u64];
+            return Some(halves[..bits.div_ceil(64) as usize].to_vec());
+        }
+        let printed = self.is_integer_constant().then(|| self.print())?;
+        let number = printed.rsplit(' ').next()?;
+        let digits = number.trim_start_matches('-');
+        let mut words = vec![0u64; bits.div_ceil(64) as usize];
+        for digit in digits.bytes() {
+            let mut carry = u128::from(digit.checked_sub(b'0').filter(|digit| *digit < 10)?);
+            for word in &mut words {
+                carry += u128::from(*word) * 10;
+                *word = carry as u64;
+                carry >>= 64;
+            }
+        }
+        if digits.len() < number.len() {
+            let mut carry = true;
+            for word in &mut words {
+                (*word, carry) = (!*word).overflowing_add(carry.into());
+            }
+        }
+        Some(words)
+    }
+
     /// A constant `float` or `double`.
     pub fn as_float(self) -> Option<f64> {
         let mut lossy = 0;
@@ -421,6 +458,11 @@ impl<'m> Value<'m> {
 
     pub(super) fn incoming_count(self) -> u32 {
         llvm().LLVMCountIncoming(self)
+    }
+
+    /// Whether it is a block, as operands of the address of a label are.
+    pub(super) fn is_block(self) -> bool {
+        self.number() == 1
     }
 
     pub(super) fn successor_count(self) -> u32 {

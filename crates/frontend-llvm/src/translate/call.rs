@@ -37,11 +37,16 @@ impl<'m> Body<'_, 'm> {
             ValueKind::Function if library::provides(callee) => {
                 let args = self.library_arguments(i)?;
                 let used = i.users().next().is_some();
-                let result = library::call(self, callee.name(), &args, used)?;
-                self.set_result(i, result)
+                self.site = Some(i);
+                let result = library::call(self, callee.name(), &args, used);
+                self.site = None;
+                self.set_result(i, result?)
             }
             ValueKind::Function => {
                 let name = callee.name();
+                if self.library_atomic(i, name)? {
+                    return Ok(());
+                }
                 if is_library_atomic(name) && !self.has_event_size(i, name)? {
                     self.note_lock();
                 }
@@ -78,10 +83,9 @@ impl<'m> Body<'_, 'm> {
     /// Whether a function for atomic accesses makes an event of each: by its name, or by its first argument.
     fn has_event_size(&mut self, i: Value<'m>, name: &str) -> Result<bool, Unsupported> {
         match name.rsplit_once('_') {
-            Some((_, "1" | "2" | "4" | "8")) => Ok(true),
-            Some((_, "16")) => Ok(false),
+            Some((_, "1" | "2" | "4" | "8" | "16")) => Ok(true),
             // The functions for all sizes get theirs first.
-            _ => Ok(matches!(self.word(i.operand(0))?, Operand::Const(1 | 2 | 4 | 8))),
+            _ => Ok(matches!(self.word(i.operand(0))?, Operand::Const(1 | 2 | 4 | 8 | 16))),
         }
     }
 
@@ -214,6 +218,6 @@ impl<'m> Body<'_, 'm> {
 }
 
 /// Whether a function is one of `runtime/atomic.c`.
-pub fn is_library_atomic(name: &str) -> bool {
+fn is_library_atomic(name: &str) -> bool {
     name.starts_with("__atomic_") && name != "__atomic_is_lock_free"
 }

@@ -2,7 +2,7 @@
 
 use super::types::{self, Unsupported};
 use super::{Translator, function::mask};
-use crate::llvm::{Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::{Block, Opcode, TypeKind, Value, ValueKind};
 use porf_ir::{BinOp, Operand, Width, layout};
 
 /// Bytes of the largest global.
@@ -24,13 +24,9 @@ impl<'m> Translator<'m> {
             }
             return Ok(all);
         }
-        if let Some(integer) = value.as_integer() {
-            let halves = [integer as u64, (integer >> 64) as u64];
-            return Ok(words
-                .iter()
-                .zip(halves)
-                .map(|(word, half)| Operand::Const(half & mask(word.width())))
-                .collect());
+        if let Some(integer) = value.as_words() {
+            let cut = |(word, contents): (&types::Word, u64)| Operand::Const(contents & mask(word.width()));
+            return Ok(words.iter().zip(integer).map(cut).collect());
         }
         self.constant_word(value).map(|word| vec![Operand::Const(word)])
     }
@@ -56,9 +52,21 @@ impl<'m> Translator<'m> {
             }
             ValueKind::GlobalVariable => Ok(self.global_address(value)),
             ValueKind::Alias => self.constant_word(value.aliasee()),
+            ValueKind::BlockAddress => {
+                let (function, block) = value.addressed_block();
+                self.label_address(function, block)
+            }
             ValueKind::ConstantExpression => self.expression(value),
             _ => Err(format!("constant {}", value.print())),
         }
+    }
+
+    /// The number that stands for the address of a label.
+    pub fn label_address(&mut self, function: Value<'m>, block: Block<'m>) -> Result<u64, Unsupported> {
+        let id = self.function_id(function)?;
+        let index = function.blocks().position(|other| other == block).unwrap_or_default();
+        layout::label_address(id, index)
+            .ok_or_else(|| "the address of a label in so large a program".to_string())
     }
 
     fn expression(&mut self, value: Value<'m>) -> Result<u64, Unsupported> {
@@ -126,7 +134,9 @@ impl<'m> Translator<'m> {
             return Err(format!("{name} of {size} bytes (the limit is {MAX_GLOBAL} bytes) is not supported"));
         }
         let mut bytes = vec![0; size as usize];
-        if let Some(initializer) = global.initializer() {
+        if let (Some(word), Some(bytes)) = (self.told_before_main(global), bytes.first_chunk_mut()) {
+            *bytes = word.to_le_bytes();
+        } else if let Some(initializer) = global.initializer() {
             self.fill(&mut bytes, 0, initializer)?;
         }
         Ok(bytes.into())

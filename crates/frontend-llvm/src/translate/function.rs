@@ -1,6 +1,5 @@
 //! Function bodies: blocks in order, values in registers, phis as moves on edges, heads of loops.
 
-use super::call::is_library_atomic;
 use super::counted::is_counted;
 use super::jump::Jumps;
 use super::types::{self, Unsupported};
@@ -32,6 +31,8 @@ pub struct Body<'t, 'm> {
     pub is_entry: bool,
     /// Where `longjmp` may lead to.
     pub jumps: Option<Jumps>,
+    /// The call of a library function that is being translated.
+    pub site: Option<Value<'m>>,
 }
 
 /// A loop that reads memory.
@@ -88,6 +89,7 @@ impl<'t, 'm> Body<'t, 'm> {
             spin: None,
             is_entry,
             jumps: None,
+            site: None,
         }
     }
 
@@ -429,11 +431,6 @@ impl<'t, 'm> Body<'t, 'm> {
         }
     }
 
-    /// Whether the function is one that compilers call for atomics: those who call it know the size.
-    pub fn is_library_atomic(&self) -> bool {
-        is_library_atomic(self.function.name())
-    }
-
     /// Notes that an atomic access here is made under a lock.
     pub fn note_lock(&mut self) {
         let line = self.b.span().line;
@@ -475,6 +472,32 @@ pub fn successors(block: Block<'_>) -> Vec<Block<'_>> {
         }
         _ => terminator.successors(),
     }
+}
+
+/// Whether an instruction may be run several times by one thread: it lies in a loop, or its function is called
+/// from one. What a pointer to the function leads to is not looked at.
+pub fn is_in_loop(instruction: Value<'_>) -> bool {
+    let mut functions = HashSet::new();
+    let mut sites = vec![instruction];
+    while let Some(site) = sites.pop() {
+        let mut seen = HashSet::new();
+        let mut work = successors(site.block());
+        while let Some(block) = work.pop() {
+            if block == site.block() {
+                return true;
+            }
+            if seen.insert(block) {
+                work.extend(successors(block));
+            }
+        }
+        if functions.insert(site.function()) {
+            let is_call = |user: &Value<'_>| {
+                matches!(user.opcode(), Opcode::Call | Opcode::Invoke) && user.callee() == site.function()
+            };
+            sites.extend(site.function().users().filter(is_call));
+        }
+    }
+    false
 }
 
 pub fn phis(block: Block<'_>) -> impl Iterator<Item = Value<'_>> {

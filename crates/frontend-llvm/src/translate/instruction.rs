@@ -1,6 +1,7 @@
 //! Instructions one by one.
 
 use super::function::{Body, is_wide, mask};
+use super::large::{self, is_large};
 use super::types::{self, Unsupported};
 use crate::llvm::{Block, Opcode, TypeKind, Value};
 use porf_ir::{
@@ -131,7 +132,7 @@ impl<'m> Body<'_, 'm> {
                 Ok(())
             }
             Opcode::LandingPad | Opcode::Resume => Err("throwing an exception".to_string()),
-            Opcode::IndirectBr => Err("a computed goto".to_string()),
+            Opcode::IndirectBr => self.computed_goto(i),
             Opcode::Phi | Opcode::Other => Err(format!("instruction {}", i.print())),
         }
     }
@@ -180,6 +181,24 @@ impl<'m> Body<'_, 'm> {
         Ok(())
     }
 
+    /// A `goto` to an address: a switch over the labels that it may go to.
+    fn computed_goto(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let value = self.word(i.operand(0))?;
+        let targets = i.successors();
+        let mut addresses = Vec::new();
+        for target in &targets {
+            addresses.push(self.tr.label_address(i.function(), *target)?);
+        }
+        let (labels, stubs) = self.edges(i.block(), &targets);
+        let cases: Vec<_> = addresses.into_iter().zip(labels).collect();
+        let other = self.b.label();
+        self.b.switch(value, &cases, other);
+        self.place(stubs);
+        self.b.bind(other);
+        self.fail(FaultKind::BadCall, "a goto to what is no label here");
+        Ok(())
+    }
+
     /// On an integer of two words: case by case. Rust checks so what is transmuted to an `enum`.
     fn wide_switch(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
         let targets = i.successors();
@@ -204,6 +223,9 @@ impl<'m> Body<'_, 'm> {
 
     fn binary(&mut self, i: Value<'m>, op: BinOp, wide: WideOp) -> Result<(), Unsupported> {
         let (a, b) = (self.words(i.operand(0))?, self.words(i.operand(1))?);
+        if is_large(i) {
+            return self.large(i, op, &a, &b);
+        }
         if is_wide(i) {
             return self.wide(i, wide, &a, &b);
         }
@@ -220,26 +242,22 @@ impl<'m> Body<'_, 'm> {
         let unsupported = || Err(format!("arithmetic on {}", i.operand(0).ty().print()));
         let TypeKind::Int(bits @ 65..=128) = i.operand(0).ty().kind() else { return unsupported() };
         use WideOp::{AShr, Add, Mul, SDiv, SRem, Shl, Sle, Slt, Sub};
+        let (mut a, mut b) = (a.to_vec(), b.to_vec());
         // Narrower ones are kept without a sign.
         if bits < 128 && matches!(op, AShr | SDiv | SRem | Sle | Slt) {
-            return unsupported();
+            a = self.large_signed(a, bits);
+            if op != AShr {
+                b = self.large_signed(b, bits);
+            }
         }
         let mut row = self.fresh(i);
         let operands = Box::new([a[0], a[1], b[0], b[1]]);
         self.b.push(Instr::Wide { dst: register(row[0]), op, operands });
-        if bits < 128 && matches!(op, Add | Mul | Shl | Sub) {
-            row[1] = self.upper(row[1], bits);
+        if bits < 128 && matches!(op, Add | Mul | Shl | Sub | AShr | SDiv | SRem) {
+            row = self.large_cut(row, bits);
         }
         self.set(i, row);
         Ok(())
-    }
-
-    /// What an integer of 65 to 128 bits has of its upper word.
-    fn upper(&mut self, word: Operand, bits: u32) -> Operand {
-        match bits {
-            128 => word,
-            bits => self.bin(BinOp::And, Width::W64, word, Operand::Const(mask(Width(bits as u8 - 64)))),
-        }
     }
 
     fn float(&mut self, i: Value<'m>, op: FloatOp) -> Result<(), Unsupported> {
@@ -272,6 +290,9 @@ impl<'m> Body<'_, 'm> {
         };
         if swap {
             std::mem::swap(&mut a, &mut b);
+        }
+        if is_large(i.operand(0)) {
+            return self.large_compare(i, op, &a, &b);
         }
         if is_wide(i.operand(0)) {
             return self.wide(i, wide, &a, &b);
@@ -306,16 +327,11 @@ impl<'m> Body<'_, 'm> {
     ) -> Result<(), Unsupported> {
         let words = self.words(i.operand(0))?;
         if is_wide(i) {
-            // A pointer or narrower integer as 128 bits: the upper half is 0.
-            let high = match (i.ty().kind(), words.get(1)) {
-                (TypeKind::Int(bits), Some(high)) => self.upper(*high, bits),
-                // More than 128 bits: what made the value was refused.
-                _ if is_wide(i.operand(0)) => {
-                    return Err(format!("conversion of {}", i.operand(0).ty().print()));
-                }
-                _ => Operand::Const(0),
-            };
-            self.set(i, vec![words[0], high]);
+            // Of a pointer the other words are 0.
+            let bits = large::bits(i);
+            let words = self.large_extend(words, bits.div_ceil(64) as usize, false);
+            let words = self.large_cut(words, bits);
+            self.set(i, words);
             return Ok(());
         }
         let to = types::scalar(self.tr.module, types::lane(i.ty()))?;
@@ -336,11 +352,12 @@ impl<'m> Body<'_, 'm> {
         let wide = is_wide(i);
         let bits = if wide { 64 } else { types::scalar(self.tr.module, types::lane(i.ty()))?.bits };
         if is_wide(i.operand(0)) {
-            if !signed && words.len() == 2 && matches!(i.ty().kind(), TypeKind::Int(..=128)) {
-                self.set(i, words);
-                return Ok(());
-            }
-            return Err(format!("extension of {}", i.operand(0).ty().print()));
+            let (from, to) = (large::bits(i.operand(0)), large::bits(i));
+            let words = if signed { self.large_signed(words, from) } else { words };
+            let words = self.large_extend(words, to.div_ceil(64) as usize, signed);
+            let words = self.large_cut(words, to);
+            self.set(i, words);
+            return Ok(());
         }
         let from = types::scalar(self.tr.module, types::lane(i.operand(0).ty()))?;
         let mut result = Vec::new();
@@ -358,11 +375,9 @@ impl<'m> Body<'_, 'm> {
             });
         }
         if wide {
-            let high = match signed {
-                true => self.bin(BinOp::AShr, Width::W64, result[0], Operand::Const(63)),
-                false => Operand::Const(0),
-            };
-            result.push(high);
+            let bits = large::bits(i);
+            result = self.large_extend(result, bits.div_ceil(64) as usize, signed);
+            result = self.large_cut(result, bits);
         }
         self.set(i, result);
         Ok(())

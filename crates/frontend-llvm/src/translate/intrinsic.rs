@@ -1,14 +1,11 @@
 //! LLVM's intrinsic functions.
 
-use super::function::Body;
+use super::function::{Body, is_wide, mask};
 use super::types::{self, Unsupported};
-use super::wide;
 use crate::library::Treatment;
 use crate::llvm::{TypeKind, Value};
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{
-    BinOp, CmpOp, FaultKind, FloatOp, Instr, IntOp, MathOp, Operand, Precision, Reg, WideOp, Width,
-};
+use porf_ir::{BinOp, CmpOp, FaultKind, FloatOp, Instr, IntOp, MathOp, Operand, Precision, WideOp, Width};
 
 impl<'m> Body<'_, 'm> {
     pub fn intrinsic(&mut self, i: Value<'m>, name: &str) -> Result<(), Unsupported> {
@@ -110,6 +107,8 @@ impl<'m> Body<'_, 'm> {
             ["ucmp", ..] => self.three_way(i, CmpOp::Ult),
             ["scmp", ..] => self.three_way(i, CmpOp::Slt),
             ["fshl" | "fshr", ..] => self.funnel(i, parts[0] == "fshl"),
+            ["fptosi" | "fptoui", "sat", ..] => self.saturating_cast(i, parts[0] == "fptosi"),
+            ["powi", ..] => self.integer_power(i),
             ["fmuladd" | "fma", ..] => self.multiply_add(i),
             [math, ..] => match float_operation(math) {
                 Some(op) => self.float_call(i, op),
@@ -137,6 +136,9 @@ impl<'m> Body<'_, 'm> {
 
     fn integer(&mut self, i: Value<'m>, op: IntOp) -> Result<(), Unsupported> {
         let args = i.arguments();
+        if is_wide(i) {
+            return self.wide_integer(i, op);
+        }
         let word = types::scalar(self.tr.module, types::lane(i.ty()))?;
         let a = self.words(args[0])?;
         let b = match op {
@@ -154,53 +156,9 @@ impl<'m> Body<'_, 'm> {
         Ok(())
     }
 
-    /// The same of integers of 128 bits, whose overflow shows in the result.
-    fn wide_overflow(&mut self, i: Value<'m>, overflows: IntOp) -> Result<(), Unsupported> {
-        let args = i.arguments();
-        let (a, b) = (wide::pair(self.words(args[0])?)?, wide::pair(self.words(args[1])?)?);
-        let op = match overflows {
-            IntOp::UAddOverflows | IntOp::SAddOverflows => WideOp::Add,
-            IntOp::USubOverflows | IntOp::SSubOverflows => WideOp::Sub,
-            IntOp::UMulOverflows => WideOp::Mul,
-            _ => return Err(format!("multiplication of {} with a check for overflow", args[0].ty().print())),
-        };
-        let result = self.wide_op(op, a, b);
-        let word = Width::W64;
-        let flag = match overflows {
-            IntOp::UAddOverflows => self.wide_op(WideOp::Ult, result, a)[0],
-            IntOp::USubOverflows => self.wide_op(WideOp::Ult, a, b)[0],
-            // Divided by one factor it does not give the other one.
-            IntOp::UMulOverflows => {
-                let zero = self.wide_op(WideOp::Eq, a, [Operand::Const(0); 2])[0];
-                let divisor = [self.bin(BinOp::Or, word, a[0], zero), a[1]];
-                let quotient = self.wide_op(WideOp::UDiv, result, divisor);
-                let differs = self.wide_op(WideOp::Ne, quotient, b)[0];
-                let some = self.bin(BinOp::Xor, word, zero, Operand::Const(1));
-                self.bin(BinOp::And, word, differs, some)
-            }
-            // The sign of the result is not that of `a`, which has the same sign as `b`, or `-b`.
-            _ => {
-                let changed = self.bin(BinOp::Xor, word, result[1], a[1]);
-                let other = if op == WideOp::Add { result[1] } else { a[1] };
-                let unlike = self.bin(BinOp::Xor, word, other, b[1]);
-                let both = self.bin(BinOp::And, word, changed, unlike);
-                self.bin(BinOp::LShr, word, both, Operand::Const(63))
-            }
-        };
-        self.set(i, vec![result[0], result[1], flag]);
-        Ok(())
-    }
-
-    /// Two words; of a comparison, the first one counts.
-    fn wide_op(&mut self, op: WideOp, a: [Operand; 2], b: [Operand; 2]) -> [Operand; 2] {
-        let dst = self.b.register_row(2, "");
-        self.b.push(Instr::Wide { dst, op, operands: Box::new([a[0], a[1], b[0], b[1]]) });
-        [dst.into(), Reg(dst.0 + 1).into()]
-    }
-
     fn overflow(&mut self, i: Value<'m>, op: BinOp, overflows: IntOp) -> Result<(), Unsupported> {
         let args = i.arguments();
-        if matches!(args[0].ty().kind(), TypeKind::Int(128)) {
+        if is_wide(args[0]) {
             return self.wide_overflow(i, overflows);
         }
         let width = self.scalar(args[0])?.width();
@@ -215,19 +173,29 @@ impl<'m> Body<'_, 'm> {
     /// -1, 0 or 1.
     fn three_way(&mut self, i: Value<'m>, less: CmpOp) -> Result<(), Unsupported> {
         let args = i.arguments();
-        let width = self.scalar(args[0])?.width();
         let to = self.scalar(i)?.width();
-        let (a, b) = (self.word(args[0])?, self.word(args[1])?);
-        let (below, above) = (self.b.register(""), self.b.register(""));
-        self.b.push(Instr::Cmp { dst: below, op: less, width, a, b });
-        self.b.push(Instr::Cmp { dst: above, op: less, width, a: b, b: a });
-        let result = self.bin(BinOp::Sub, to, above.into(), below.into());
+        let (below, above) = if is_wide(args[0]) {
+            let op = if less == CmpOp::Slt { WideOp::Slt } else { WideOp::Ult };
+            let (a, b) = (self.wide_argument(args[0])?, self.wide_argument(args[1])?);
+            (self.wide_op(op, a, b)[0], self.wide_op(op, b, a)[0])
+        } else {
+            let width = self.scalar(args[0])?.width();
+            let (a, b) = (self.word(args[0])?, self.word(args[1])?);
+            let (below, above) = (self.b.register(""), self.b.register(""));
+            self.b.push(Instr::Cmp { dst: below, op: less, width, a, b });
+            self.b.push(Instr::Cmp { dst: above, op: less, width, a: b, b: a });
+            (below.into(), above.into())
+        };
+        let result = self.bin(BinOp::Sub, to, above, below);
         self.set(i, vec![result]);
         Ok(())
     }
 
     /// Shifts two words as one and takes the upper (left) or lower (right) half.
     fn funnel(&mut self, i: Value<'m>, left: bool) -> Result<(), Unsupported> {
+        if is_wide(i) {
+            return self.wide_funnel(i, left);
+        }
         let args = i.arguments();
         let width = self.scalar(i)?.width();
         let (high, low, by) = (self.word(args[0])?, self.word(args[1])?, self.word(args[2])?);
@@ -243,6 +211,55 @@ impl<'m> Body<'_, 'm> {
         let other = self.bin(back, width, other, rest);
         let result = self.bin(BinOp::Or, width, main, other);
         self.set(i, vec![result]);
+        Ok(())
+    }
+
+    /// Towards zero, to the nearest integer of the type; what is no number is 0. Rust's `as` does that.
+    fn saturating_cast(&mut self, i: Value<'m>, signed: bool) -> Result<(), Unsupported> {
+        let argument = i.arguments()[0];
+        let (TypeKind::Int(bits @ ..=128), Some(precision)) = (i.ty().kind(), self.scalar(argument)?.float)
+        else {
+            return Err(format!("conversion from {} to {}", argument.ty().print(), i.ty().print()));
+        };
+        let word = self.word(argument)?;
+        let zero = [Operand::Const(0); 2];
+        // To 128 bits it saturates already.
+        let op = if signed { WideOp::ToSigned(precision) } else { WideOp::ToUnsigned(precision) };
+        let mut value = self.wide_op(op, [word, zero[0]], zero);
+        if bits < 128 {
+            let (least, most) = if signed {
+                let most = i128::MAX >> (128 - bits);
+                (!most as u128, most as u128)
+            } else {
+                (0, u128::MAX >> (128 - bits))
+            };
+            let halves = |bound: u128| [Operand::Const(bound as u64), Operand::Const((bound >> 64) as u64)];
+            let less = if signed { WideOp::Slt } else { WideOp::Ult };
+            value = self.wide_choose(less, halves(most), value, halves(most), value);
+            value = self.wide_choose(less, value, halves(least), halves(least), value);
+        }
+        let words = match types::words(self.tr.module, i.ty())?.as_slice() {
+            [word] => vec![self.bin(BinOp::And, Width::W64, value[0], Operand::Const(mask(word.width())))],
+            [_, high] => {
+                vec![value[0], self.bin(BinOp::And, Width::W64, value[1], Operand::Const(mask(high.width())))]
+            }
+            _ => return Err(format!("a value of type {} here", i.ty().print())),
+        };
+        self.set(i, words);
+        Ok(())
+    }
+
+    /// To an integral power, whose precision LLVM leaves open.
+    fn integer_power(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        let args = i.arguments();
+        let precision = self.precision(i)?;
+        let from = self.scalar(args[1])?.width();
+        let (a, by) = (self.word(args[0])?, self.word(args[1])?);
+        let (power, dst) = (self.b.register(""), self.b.register(""));
+        let op = MathOp::FromSigned(from, precision);
+        self.b.push(Instr::Math { dst: power, op, a: by, b: by });
+        self.b.push(Instr::Math { dst, op: MathOp::Float(FloatOp::Pow, precision), a, b: power.into() });
+        self.set(i, vec![dst.into()]);
         Ok(())
     }
 

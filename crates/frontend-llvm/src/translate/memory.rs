@@ -3,7 +3,7 @@
 use super::function::{Body, is_wide};
 use super::moves;
 use super::types::{self, Unsupported, Word};
-use super::wide::pair;
+use super::wide::{WIDE, pair};
 use crate::Volatile;
 use crate::library::slow;
 use crate::llvm::{Opcode, Ordering, Type, TypeKind, Value, ValueKind};
@@ -80,7 +80,7 @@ impl<'m> Body<'_, 'm> {
         let words = types::words(self.tr.module, i.ty())?;
         let mut mode = read_mode(i.ordering());
         if mode.is_atomic() && is_wide(i) {
-            let halves = self.wide_load(address, mode)?;
+            let halves = self.wide_load(address, mode);
             self.set(i, halves.to_vec());
             return Ok(());
         }
@@ -117,7 +117,8 @@ impl<'m> Body<'_, 'm> {
         let words = types::words(self.tr.module, i.operand(0).ty())?;
         let mut mode = write_mode(i.ordering());
         if mode.is_atomic() && is_wide(i.operand(0)) {
-            return self.wide_store(address, pair(values)?, mode);
+            self.wide_store(address, pair(values)?, mode);
+            return Ok(());
         }
         if mode.is_atomic() && words.len() != 1 {
             return Err(format!("an atomic access of type {}", i.operand(0).ty().print()));
@@ -150,7 +151,7 @@ impl<'m> Body<'_, 'm> {
     }
 
     /// As `load_words`, of memory that need not have been written.
-    fn move_words(&mut self, address: Operand, words: &[Word]) -> Result<Vec<Operand>, Unsupported> {
+    pub fn move_words(&mut self, address: Operand, words: &[Word]) -> Result<Vec<Operand>, Unsupported> {
         let mut row = Vec::new();
         for word in words {
             row.push(self.load_word(address, *word, ReadMode::Plain, true)?);
@@ -189,7 +190,7 @@ impl<'m> Body<'_, 'm> {
         if bits == 0 { value } else { self.bin(op, Width::W64, value, Operand::Const(bits)) }
     }
 
-    fn store_words(
+    pub fn store_words(
         &mut self,
         address: Operand,
         words: &[Word],
@@ -270,18 +271,15 @@ impl<'m> Body<'_, 'm> {
             return Ok(());
         }
         let (success, failure, weak) = i.cmpxchg_parts();
-        if is_wide(i.operand(1)) {
-            let address = self.word(i.operand(0))?;
-            let (expected, new) = (pair(self.words(i.operand(1))?)?, pair(self.words(i.operand(2))?)?);
-            let modes = (read_mode(success).max(read_mode(failure)), write_mode(success));
-            let (old, same) = self.wide_compare(address, expected, new, modes)?;
-            self.set(i, vec![old[0], old[1], same]);
-            return Ok(());
-        }
-        let word = self.scalar(i.operand(1))?;
-        let size = word.size()?;
         let address = self.word(i.operand(0))?;
-        let (expected, new) = (self.word(i.operand(1))?, self.word(i.operand(2))?);
+        let wide = is_wide(i.operand(1));
+        let (expected, new, size, width) = if wide {
+            let (expected, new) = (self.wide_number(i.operand(1))?, self.wide_number(i.operand(2))?);
+            (expected, new, WIDE, Width::W64)
+        } else {
+            let word = self.scalar(i.operand(1))?;
+            (self.word(i.operand(1))?, self.word(i.operand(2))?, word.size()?, word.width())
+        };
         let old = self.b.register("");
         let cas = Instr::Cas {
             dst: old,
@@ -296,12 +294,15 @@ impl<'m> Body<'_, 'm> {
             kind: RmwKind::Amo,
         };
         let same = self.b.register("");
-        let compare =
-            Instr::Cmp { dst: same, op: CmpOp::Eq, width: word.width(), a: old.into(), b: expected };
+        let compare = Instr::Cmp { dst: same, op: CmpOp::Eq, width, a: old.into(), b: expected };
+        let results = |body: &mut Self, same: Reg| {
+            let old = if wide { body.wide_value(old.into()).to_vec() } else { vec![old.into()] };
+            body.set(i, old.into_iter().chain([same.into()]).collect());
+        };
         if !(weak && self.tr.spurious) {
             self.b.push(cas);
             self.b.push(compare);
-            self.set(i, vec![old.into(), same.into()]);
+            results(self, same);
             return Ok(());
         }
         // It succeeds, or it is a read, whatever that finds.
@@ -317,16 +318,15 @@ impl<'m> Body<'_, 'm> {
         self.b.bind(otherwise);
         self.b.push(Instr::Load { dst: old, address, size, mode: read_mode(failure) });
         self.b.bind(end);
-        self.set(i, vec![old.into(), succeeds.into()]);
+        results(self, succeeds);
         Ok(())
     }
 
     pub fn atomicrmw(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
-        if is_wide(i) {
-            return self.wide_rmw(i);
-        }
-        let word = self.scalar(i.operand(1))?;
-        let float = |op| RmwOp::Float(op, word.float.unwrap_or(Precision::Double));
+        let wide = is_wide(i);
+        let word = if wide { None } else { Some(self.scalar(i.operand(1))?) };
+        let precision = word.and_then(|word| word.float).unwrap_or(Precision::Double);
+        let float = |op| RmwOp::Float(op, precision);
         let op = match i.rmw_operation() {
             0 => RmwOp::Exchange,
             1 => RmwOp::Add,
@@ -345,12 +345,18 @@ impl<'m> Body<'_, 'm> {
             14 => float(FloatOp::Min),
             _ => return Err(format!("instruction {}", i.print())),
         };
-        let size = word.size()?;
         let address = self.word(i.operand(0))?;
-        let operand = self.word(i.operand(1))?;
-        let dst = self.result(i);
+        let (operand, size) = match word {
+            Some(word) => (self.word(i.operand(1))?, word.size()?),
+            None => (self.wide_number(i.operand(1))?, WIDE),
+        };
+        let dst = if wide { self.b.register("") } else { self.result(i) };
         let (read, write) = (read_mode(i.ordering()), write_mode(i.ordering()));
         self.b.push(Instr::Rmw { dst, op, address, operand, size, read, write, kind: RmwKind::Amo });
+        if wide {
+            let old = self.wide_value(dst.into());
+            self.set(i, old.to_vec());
+        }
         Ok(())
     }
 

@@ -10,8 +10,12 @@ mod function;
 mod instruction;
 mod intrinsic;
 pub mod jump;
+mod large;
+mod libcall;
 mod memory;
 mod moves;
+mod pairs;
+mod texts;
 pub mod types;
 mod wide;
 mod written;
@@ -21,13 +25,13 @@ use crate::llvm::{Module, Type, Value, ValueKind};
 use crate::{Error, Options, Volatile};
 use escape::Escapes;
 pub use function::Body;
-pub use function::successors;
+pub use function::{is_in_loop, successors};
 pub use intrinsic::float_operation;
 pub use moves::only_moves;
-use porf_event::ReadMode;
+use porf_event::{ReadMode, WriteMode};
 use porf_ir::{
-    CmpOp, FaultKind, Function, FunctionBuilder, FunctionId, Instr, Operand, Program, Reg, Shape, Single,
-    Span, ThreadEntry, ThreadLocal, Width, Written,
+    CmpOp, FaultKind, Function, FunctionBuilder, FunctionId, InputType, Instr, Operand, Program, Reg, Shape,
+    Single, Span, ThreadEntry, ThreadLocal, Width, Written,
 };
 use porf_verdict::{Diagnostic, Lines};
 use std::collections::HashMap;
@@ -62,6 +66,14 @@ pub struct Translator<'m> {
     library_locals: HashMap<&'static str, u32>,
     library_globals: HashMap<&'static str, u64>,
     escapes: Escapes<'m>,
+    /// What the program is called with, after its name.
+    arguments: &'m [String],
+    /// How many arguments of any text there may be behind those.
+    any_arguments: u32,
+    /// The texts to try as input, where the user names them.
+    given_texts: &'m [String],
+    /// The addresses of the texts that are tried, once they are known.
+    text_addresses: Vec<u64>,
     /// What the source calls fields.
     fields: Fields<'m>,
     /// How the source writes what is accessed, by file, line and column; `None` if that is ambiguous.
@@ -96,15 +108,17 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
         library_locals: HashMap::new(),
         library_globals: HashMap::new(),
         escapes: Escapes::new(module),
+        arguments: &options.arguments,
+        any_arguments: options.any_arguments,
+        given_texts: &options.texts,
+        text_addresses: Vec::new(),
         fields: if is_rust { Fields::new() } else { written::fields(module) },
         written: HashMap::new(),
         sources: HashMap::new(),
         shapes: HashMap::new(),
     };
     let main = module.function(entry).ok_or_else(|| Error::NoEntry(entry.to_string()))?;
-    translator
-        .start(main, &options.arguments)
-        .map_err(|why| Error::Unsupported(Diagnostic::about(name, why)))?;
+    translator.start(main).map_err(|why| Error::Unsupported(Diagnostic::about(name, why)))?;
     while let Some((function, id)) = translator.pending.pop() {
         let body = Body::translate(&mut translator, function);
         translator.program.functions[id.0 as usize] = body;
@@ -137,7 +151,7 @@ fn unless_error(b: &mut FunctionBuilder, address: Reg) {
 
 impl<'m> Translator<'m> {
     /// Thread 0: constructors, then the entry, then what `atexit` and destructors would do.
-    fn start(&mut self, main: Value<'m>, arguments: &[String]) -> Result<(), Unsupported> {
+    fn start(&mut self, main: Value<'m>) -> Result<(), Unsupported> {
         let constructors = self.listed("llvm.global_ctors")?;
         let destructors = self.listed("llvm.global_dtors")?;
         let main_id = self.function_id(main)?;
@@ -159,11 +173,14 @@ impl<'m> Translator<'m> {
             None => None,
         };
         if params >= 1 && result.is_none() {
-            args.push(Operand::Const(1 + arguments.len() as u64));
+            args.push(Operand::Const(self.argument_count()));
         }
         if params >= 2 {
-            let vector = self.argument_vector(arguments);
+            let vector = self.argument_vector();
             args.push(Operand::Const(vector));
+            if self.any_arguments > 0 {
+                args[0] = self.any_arguments(&mut b, vector);
+            }
         }
         args.resize(params, Operand::Const(0));
         b.push(Instr::Call { function: main_id, args: args.into(), dst: None });
@@ -187,18 +204,55 @@ impl<'m> Translator<'m> {
         Ok(())
     }
 
+    /// `argc`.
+    fn argument_count(&self) -> u64 {
+        1 + self.arguments.len() as u64
+    }
+
+    /// What Rust's std finds in a static of its own: it is told `argc` and `argv` before `main`.
+    fn told_before_main(&mut self, global: Value<'m>) -> Option<u64> {
+        let name = global.name();
+        if !self.is_rust || !name.contains("4args4unix3imp4ARG") {
+            None
+        } else if name.contains("4ARGC") {
+            Some(self.argument_count())
+        } else {
+            name.contains("4ARGV").then(|| self.argument_vector())
+        }
+    }
+
     /// `argv`: the addresses of the arguments, and a null pointer.
-    fn argument_vector(&mut self, arguments: &[String]) -> u64 {
+    fn argument_vector(&mut self) -> u64 {
         let mut vector = Vec::new();
-        for (at, argument) in
-            std::iter::once("program").chain(arguments.iter().map(String::as_str)).enumerate()
-        {
+        let given = self.arguments.iter().map(String::as_str);
+        for (at, argument) in std::iter::once("program").chain(given).enumerate() {
             let bytes: Vec<u8> = argument.bytes().chain([0]).collect();
             let address = self.program.add_static(&format!("argv[{at}]"), true, 1, bytes.into());
             vector.extend(address.to_le_bytes());
         }
-        vector.extend([0; 8]);
-        self.program.add_static("argv", true, 8, vector.into())
+        vector.resize(vector.len() + 8 * (1 + self.any_arguments as usize), 0);
+        self.program.add_static("argv", self.any_arguments == 0, 8, vector.into())
+    }
+
+    /// Adds arguments of any text to `argv`, none or more: `argc` then.
+    fn any_arguments(&mut self, b: &mut FunctionBuilder, vector: u64) -> Operand {
+        let texts = self.texts();
+        let (count, end) = (b.register("argc"), b.label());
+        let given = self.argument_count();
+        b.push(Instr::Move { dst: count, src: Operand::Const(given) });
+        for at in given..given + u64::from(self.any_arguments) {
+            let (more, text, next) = (b.register("more"), b.register("argument"), b.label());
+            let kind = InputType::Integer { bits: 1, signed: false };
+            b.push(Instr::Input { dst: more, kind, values: [].into() });
+            b.branch(more, next, end);
+            b.bind(next);
+            b.push(Instr::Input { dst: text, kind: InputType::Text, values: texts.clone().into() });
+            let (address, mode) = (Operand::Const(vector + 8 * at), WriteMode::Plain);
+            b.push(Instr::Store { address, value: text.into(), size: 8, mode });
+            b.push(Instr::Move { dst: count, src: Operand::Const(at + 1) });
+        }
+        b.bind(end);
+        count.into()
     }
 
     /// The functions in `llvm.global_ctors` or `llvm.global_dtors`, by priority.
@@ -289,6 +343,8 @@ impl<'m> Translator<'m> {
             "stderr" => Some(2),
             // With threads, libstdc++ must not take its short cuts for programs without.
             "__libc_single_threaded" => Some(0),
+            // No variable is set.
+            "environ" if global.is_declaration() => Some(0),
             _ => None,
         };
         // Sized first: initial contents may refer to the global itself.

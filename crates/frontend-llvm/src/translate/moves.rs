@@ -42,9 +42,11 @@ pub fn only_moves(load: Value<'_>) -> bool {
 }
 
 /// Whether a load's value only goes to memory, calls, returns, and aggregates: nothing is decided by it, and
-/// nothing computed from it, where it is loaded.
+/// nothing computed from it, where it is loaded. What other blocks do with it is another matter: rustc loads both
+/// halves of an enum, and only then looks at the first to see whether the second is there.
 pub fn only_hands_on(load: Value<'_>) -> bool {
-    load.users().all(|user| match user.opcode() {
+    let block = load.block();
+    load.users().filter(|user| user.block() == block).all(|user| match user.opcode() {
         Opcode::Store => user.operand(1) != load,
         Opcode::Call | Opcode::Invoke => user.callee() != load,
         Opcode::Ret | Opcode::InsertValue | Opcode::Phi | Opcode::Select => true,

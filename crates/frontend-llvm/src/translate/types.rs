@@ -18,6 +18,9 @@ pub struct Part {
     pub size: u8,
 }
 
+/// The bits of the largest integers.
+const MOST: u32 = 2048;
+
 /// What could not be translated.
 pub type Unsupported = String;
 
@@ -91,9 +94,12 @@ fn collect(module: &Module, ty: Type<'_>, offset: u64, out: &mut Vec<Word>) -> R
     match ty.kind() {
         TypeKind::Void => {}
         TypeKind::Int(bits @ 1..=64) => out.push(word(bits, None)),
-        TypeKind::Int(bits @ 65..=128) => {
-            out.push(word(64, None));
-            out.push(Word { offset: offset + 8, bits: (bits - 64) as u8, float: None });
+        TypeKind::Int(bits @ 65..=MOST) => {
+            let starts = (0..bits).step_by(64);
+            out.extend(
+                starts
+                    .map(|at| Word { offset: offset + u64::from(at / 8), ..word((bits - at).min(64), None) }),
+            );
         }
         TypeKind::Pointer => out.push(word(64, None)),
         TypeKind::Float => out.push(word(32, Some(Precision::Single))),

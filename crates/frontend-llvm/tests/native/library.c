@@ -33,6 +33,8 @@ static void numbers(void) {
             printf("%lu %d %d\n", positive, (int)(end - texts[i]), errno == ERANGE);
         }
     printf("%d %ld %lld\n", atoi("42 "), atol("-3"), atoll("x"));
+    int (*first_bit)(long) = ffsl, (*first_of_long)(long long) = ffsll;
+    printf("%d %d %d\n", first_bit(0), first_bit(LONG_MIN), first_of_long(40));
     const char *reals[] = {"1.5", "-0.25e2", "3", ".5", "1e-3", "2.", "x", "1e5z", "123456.789"};
     for (unsigned i = 0; i < sizeof reals / sizeof *reals; i++) {
         char *end;

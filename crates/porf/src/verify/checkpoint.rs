@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-const SCHEMA: u32 = 9;
+const SCHEMA: u32 = 10;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {
@@ -22,6 +22,7 @@ pub(super) struct Saved {
     blocked: u64,
     events: u64,
     revisits: u64,
+    atomic_parts: bool,
     reduced: Reduced,
     pub noted: Noted,
     pub rest: Rest,
@@ -36,6 +37,7 @@ impl Saved {
             blocked: total.blocked,
             events: total.events,
             revisits: total.revisits,
+            atomic_parts: total.atomic_parts,
             reduced: total.reduced,
             noted: Noted::of(seen),
             rest: rest.clone(),
@@ -57,6 +59,7 @@ impl Saved {
             blocked: self.blocked,
             events: self.events,
             revisits: self.revisits,
+            atomic_parts: self.atomic_parts,
             reduced: self.reduced,
             ..Statistics::default()
         }

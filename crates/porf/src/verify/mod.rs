@@ -30,7 +30,7 @@ use findings::Findings;
 use porf_explore::{Error as ExploreError, Reductions, Schedule, Statistics, Visit, explore};
 use porf_ir::{Instr, Program};
 use porf_model::{Equivalence, Model};
-use porf_verdict::{Checks, Coverage, Limit, Verdict};
+use porf_verdict::{Checks, Coverage, Limit, Verdict, ViolationKind};
 use seen::{Seen, Unsought};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -184,10 +184,13 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         (None, None) => {
             let unroll = request.unroll.filter(|_| seen.loops.any);
             let inputs = input.tried();
-            // A lock orders no more than sequential consistency does, and neither do accesses to one word.
+            // A lock orders no more than sequential consistency does, and neither do accesses to one word. Where no
+            // two accesses race, what is not atomic is ordered anyway.
+            let ordered = request.model.entry().races && request.checks.has(ViolationKind::Race);
+            let mixed = seen.mixed.filter(|_| statistics.atomic_parts || !ordered);
             let (locked, mixed) = match request.model {
                 Model::Sc => (None, None),
-                _ => (input.locked(), seen.mixed.map(|(at, size)| input.program.name_of(at, size))),
+                _ => (input.locked(), mixed.map(|(at, size)| input.program.name_of(at, size))),
             };
             Verdict::Safe(if unroll.is_none() && inputs.is_empty() && locked.is_none() && mixed.is_none() {
                 Coverage::Exhaustive

@@ -268,7 +268,7 @@ impl<'m> Body<'_, 'm> {
                     _ => Err("a register that nothing sets"),
                 };
                 let (expected, new) = ([held(a)?, held(d)?], [held(b)?, held(c)?]);
-                let (old, same) = self.wide_compare(address, expected, new, found.modes)?;
+                let (old, same) = self.wide_compare(address, expected, new, found.modes);
                 for (at, value) in [a, d].into_iter().zip(old) {
                     if let Place::Register { value: before, .. } = &mut state.places[at] {
                         *before = Some(value);
