@@ -64,9 +64,9 @@ fn main() -> ExitCode {
     if let Some((language, arguments)) = verb::cc::called() {
         // A build system that asks the compiler for its help still gets it, below ours.
         if arguments == ["--help"] {
-            let mut command = Cli::command();
-            command.build();
-            let _ = command.find_subcommand_mut(language.verb()).map(clap::Command::print_help);
+            let name = format!("porf {}", language.verb());
+            let command = Cli::command().find_subcommand(language.verb()).cloned();
+            let _ = command.map(|command| command.bin_name(name).print_help());
             println!("\nThe compiler's own help:\n");
         }
         return verb::cc::run_compiler(&arguments, language);

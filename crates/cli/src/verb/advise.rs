@@ -13,7 +13,9 @@ use std::process::ExitCode;
 Examples:
   porf advise lock.c
   porf advise --model armv8,rc11 queue.c -- -DTHREADS=2
-  porf advise --patch lock.c | patch -p0")]
+  porf advise --patch lock.c | patch -p0
+
+Exit code: 0 the program is right, 1 it is wrong, 2 bad input or usage, 3 inconclusive, 130 interrupted.")]
 pub struct Args {
     /// Source files (.c .cpp .rs) or LLVM bitcode (.bc .ll), linked into one program, or one program in Porf's
     /// own text form (.porf)

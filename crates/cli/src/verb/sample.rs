@@ -38,7 +38,9 @@ use std::time::{Duration, Instant};
   porf cc -O2 queue.c -o queue && porf sample -- ./queue
   porf sample --executions 100000 --scheduler pct -- ./queue 4
   porf sample --systematic 100000 -- ./small                       every execution
-  porf sample --seed 17 --executions 1 --output all -- ./queue     one execution again")]
+  porf sample --seed 17 --executions 1 --output all -- ./queue     one execution again
+
+Exit code: 0 no finding, 1 a finding, 2 bad input or usage, 3 inconclusive, 130 interrupted.")]
 pub struct Args {
     /// How many executions (1000 unless --until is given)
     #[arg(long, short = 'n')]

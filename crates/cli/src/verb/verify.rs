@@ -30,7 +30,9 @@ Examples:
   porf verify --model tso --unroll 3 lock.c -- -DTHREADS=3 -Iinclude
   porf verify --explain --html bug.html queue.c
   porf verify --format json --witness bug.json a.c b.c
-  porf replay bug.json")]
+  porf replay bug.json
+
+Exit code: 0 safe, 1 violated, 2 bad input or usage, 3 inconclusive, 130 interrupted.")]
 pub struct Args {
     /// Source files (.c .cpp .i .ii, or one .rs) or LLVM bitcode (.bc .ll), linked into one program; a
     /// compile_commands.json, alone or with the source that has main; or one program in Porf's own text form
