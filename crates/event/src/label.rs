@@ -1,4 +1,7 @@
 //! What an event does.
+//!
+//! Code that decides something by the label of an event lists every label, so that a new one is a compile
+//! error there. [`silent!`](crate::silent) and [`no_access!`](crate::no_access) stand for the long lists.
 
 use crate::{FenceMode, Location, ReadMode, ThreadId, Value, WriteMode};
 use std::fmt;
@@ -152,12 +155,36 @@ impl RmwKind {
     }
 }
 
+/// A pattern for the labels that no memory model speaks of: they order nothing.
+#[macro_export]
+macro_rules! silent {
+    () => {
+        $crate::Label::Init
+            | $crate::Label::End
+            | $crate::Label::Alloc { .. }
+            | $crate::Label::Free { .. }
+            | $crate::Label::Choice { .. }
+            | $crate::Label::Block { .. }
+    };
+}
+
+/// A pattern for the labels that neither read nor write.
+#[macro_export]
+macro_rules! no_access {
+    () => {
+        $crate::silent!()
+            | $crate::Label::Fence { .. }
+            | $crate::Label::Create { .. }
+            | $crate::Label::Join { .. }
+    };
+}
+
 impl Label {
     /// What a read or write accesses.
     pub fn access(&self) -> Option<Access> {
         match self {
             Label::Read { access, .. } | Label::Write { access, .. } => Some(*access),
-            _ => None,
+            no_access!() => None,
         }
     }
 
@@ -181,15 +208,7 @@ impl Label {
         match self {
             Label::Read { mode, .. } => !mode.is_atomic(),
             Label::Write { mode, .. } => !mode.is_atomic(),
-            Label::Init
-            | Label::Fence { .. }
-            | Label::Create { .. }
-            | Label::Join { .. }
-            | Label::End
-            | Label::Alloc { .. }
-            | Label::Free { .. }
-            | Label::Choice { .. }
-            | Label::Block { .. } => false,
+            no_access!() => false,
         }
     }
 
@@ -197,7 +216,7 @@ impl Label {
     pub fn rmw(&self) -> RmwKind {
         match self {
             Label::Read { rmw, .. } | Label::Write { rmw, .. } => *rmw,
-            _ => RmwKind::None,
+            no_access!() => RmwKind::None,
         }
     }
 
@@ -205,7 +224,7 @@ impl Label {
     pub fn value(&self) -> Option<Value> {
         match self {
             Label::Read { value, .. } | Label::Write { value, .. } => Some(*value),
-            _ => None,
+            no_access!() => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::graph::Four;
 use crate::{Ev, Event, ExecutionGraph};
-use porf_event::{EventId, Label};
+use porf_event::{EventId, Label, silent};
 
 impl ExecutionGraph {
     /// Whether `a` is in the porf prefix of `b`, or `b` itself.
@@ -33,7 +33,11 @@ impl ExecutionGraph {
         self.clock_mut(kind, event)[id.thread.as_usize()] = id.index + 1;
         let joined = match label {
             Label::Join { child } => self.thread_end(child).unwrap_or(Ev::NONE),
-            _ => Ev::NONE,
+            Label::Read { .. }
+            | Label::Write { .. }
+            | Label::Fence { .. }
+            | Label::Create { .. }
+            | silent!() => Ev::NONE,
         };
         self.add_need(event, joined);
         for before in others {

@@ -1,6 +1,6 @@
 //! The arena, its queries, extension and undo.
 
-use porf_event::{EventId, Label, Location, ThreadId};
+use porf_event::{EventId, Label, Location, ThreadId, no_access, silent};
 
 /// The position of an event in insertion order; 0 is the initial write of every location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -274,7 +274,7 @@ impl ExecutionGraph {
         self.now[thread.as_usize()] = tag;
         let pair = match label {
             Label::Write { rmw, .. } if rmw.is_pair() => self.find_pair(thread, index, &label),
-            _ => Ev::NONE,
+            Label::Read { .. } | Label::Write { .. } | no_access!() => Ev::NONE,
         };
         self.events.push(Event { pair, tag, ..Event::new(EventId::new(thread, index), label, loc) });
         if label.is_plain() {
@@ -297,7 +297,8 @@ impl ExecutionGraph {
             Label::Read { .. } if event.rf.is_some() => self.clear_rf(last),
             Label::Write { .. } if event.co != Self::UNPLACED => self.unplace(last),
             Label::Create { child } => self.stop_thread(child),
-            _ => {}
+            Label::Read { .. } | Label::Write { .. } => {}
+            silent!() | Label::Fence { .. } | Label::Join { .. } => {}
         }
         if event.label.is_plain() {
             self.locations[event.loc.as_usize()].plain -= 1;

@@ -11,7 +11,7 @@
 
 use crate::graph::{LocationState, Thread};
 use crate::{Ev, Event, ExecutionGraph, Loc, Need};
-use porf_event::{EventId, Label, Location, ThreadId};
+use porf_event::{EventId, Label, Location, ThreadId, no_access, silent};
 use smallvec::SmallVec;
 
 /// An execution graph, what its events need, and how far each thread is settled.
@@ -99,7 +99,7 @@ impl Partial {
         }
         let pair = match label {
             Label::Write { rmw, .. } if rmw.is_pair() => graph.find_pair(thread, index, &label),
-            _ => Ev::NONE,
+            Label::Read { .. } | Label::Write { .. } | no_access!() => Ev::NONE,
         };
         graph.events.push(Event { pair, ..Event::new(EventId::new(thread, index), label, loc) });
         if label.is_plain() {
@@ -120,7 +120,8 @@ impl Partial {
             Label::Read { .. } if event.rf.is_some() => graph.clear_rf(last),
             Label::Write { .. } if event.co != ExecutionGraph::UNPLACED => graph.unplace(last),
             Label::Create { child } => graph.stop_thread(child),
-            _ => {}
+            Label::Read { .. } | Label::Write { .. } => {}
+            silent!() | Label::Fence { .. } | Label::Join { .. } => {}
         }
         if event.label.is_plain() {
             graph.locations[event.loc.as_usize()].plain -= 1;

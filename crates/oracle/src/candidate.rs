@@ -4,7 +4,7 @@
 //! each thread in program order. Choices and other events that no model knows are left out.
 
 use crate::Trace;
-use porf_event::{Dependencies, EventId, Label, Location, RmwKind, ThreadId, Value};
+use porf_event::{Dependencies, EventId, Label, Location, RmwKind, ThreadId, Value, no_access, silent};
 use porf_ir::Program;
 
 /// The events of a choice of traces; rf and co are still open.
@@ -68,7 +68,8 @@ impl<'t> Candidate<'t> {
                         Some(locations.binary_search(&access.location).expect("collected above"))
                     }
                     Label::Fence { .. } => None,
-                    _ => continue,
+                    // Threads that are created at run time were refused before.
+                    silent!() | Label::Create { .. } | Label::Join { .. } => continue,
                 };
                 let number = events.len();
                 if label.rmw().is_pair() {
@@ -78,7 +79,7 @@ impl<'t> Candidate<'t> {
                             rmw.push((read, number));
                             open_read = None;
                         }
-                        _ => {}
+                        (Label::Write { .. }, None) | (no_access!(), _) => {}
                     }
                 }
                 let id = EventId::new(ThreadId(thread as u16), index as u32);

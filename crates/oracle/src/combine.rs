@@ -3,7 +3,7 @@
 use crate::location::{Cell, Pruning, RfChoice};
 use crate::trace::{Trace, traces};
 use crate::{Candidate, Execution, Refusal};
-use porf_event::{Label, Location, Value};
+use porf_event::{Location, Value};
 use porf_interp::Interpreter;
 use porf_ir::Program;
 use porf_relation::Relation;
@@ -229,10 +229,7 @@ impl Pairs {
         for (label, _) in &trace.events {
             if let (Some(access), Some(value)) = (label.access(), label.value()) {
                 let at = self.known.binary_search(&(access.location, value)).expect("numbered above");
-                match label {
-                    Label::Write { .. } => writes.insert(at),
-                    _ => reads.insert(at),
-                }
+                if label.is_write() { writes.insert(at) } else { reads.insert(at) }
             }
         }
         Annotated { trace, reads, writes }

@@ -15,6 +15,7 @@ use crate::trace::{Trace, TraceEvent};
 use porf_cat::{CatModel, Diagnostic, Edge, Evaluator, EventStructure, EventView, full_fence};
 use porf_event::{
     Dependencies, Dialect, EventId, FenceMode, Label, Location, ReadMode, RmwKind, ThreadId, WriteMode,
+    silent,
 };
 use porf_ir::{MemoryOrder, Operation};
 use porf_model::Model;
@@ -244,7 +245,7 @@ impl Numbered {
                 Label::Create { .. } | Label::Join { .. } => {
                     Label::Fence { mode: full_fence(trace.dialect), location: Location(0) }
                 }
-                _ => continue,
+                silent!() => continue,
             };
             let number = list.len();
             if label.rmw().is_pair() {
@@ -274,7 +275,7 @@ impl Numbered {
                         of(child).and_then(|events| events.last()).map(|&last| (last, numbers[&event.id])),
                     );
                 }
-                _ => {}
+                Label::Read { .. } | Label::Write { .. } | Label::Fence { .. } | silent!() => {}
             }
         }
         let (mut rf, mut all) = (Relation::empty(list.len()), Relation::empty(list.len()));

@@ -6,7 +6,7 @@
 mod order;
 
 use crate::names::{self, Names, demangled};
-use porf_event::{Dependencies, Dialect, EventId, Label, ThreadId, Value};
+use porf_event::{Dependencies, Dialect, EventId, Label, ThreadId, Value, no_access, silent};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_interp::{Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, Program, Span, layout};
@@ -94,7 +94,7 @@ impl Trace {
                 match graph.event(event).label {
                     Label::Read { .. } => work.push(graph.event(event).rf),
                     Label::Join { child } => work.extend(graph.thread_end(child)),
-                    _ => {}
+                    Label::Write { .. } | Label::Fence { .. } | Label::Create { .. } | silent!() => {}
                 }
             }
         }
@@ -289,7 +289,7 @@ impl TraceEvent {
         let is_atomic = match label {
             Label::Read { mode, .. } => mode.is_atomic(),
             Label::Write { mode, .. } => mode.is_atomic(),
-            _ => false,
+            no_access!() => false,
         };
         TraceEvent {
             id,

@@ -212,7 +212,11 @@ fn key(graph: &ExecutionGraph, with_co: bool) -> u128 {
                     Label::Choice { chosen, .. } => (4, chosen).hash(hasher),
                     Label::Alloc { location, .. } => (5, location).hash(hasher),
                     Label::Free { location } => (6, location).hash(hasher),
-                    _ => 7.hash(hasher),
+                    Label::Init
+                    | Label::Fence { .. }
+                    | Label::Create { .. }
+                    | Label::End
+                    | Label::Block { .. } => 7.hash(hasher),
                 }
             }
             0.hash(hasher);
