@@ -19,7 +19,7 @@ impl LocalOrder for Armv8 {
     const AMO_IS_ONE: bool = false;
 
     /// Two sets: (lob | pick-lob)+, and lob alone.
-    fn find<'w>(linked: &impl Linked, event: Ev, known: &impl Fn(Ev) -> &'w [u64]) -> Words {
+    fn find<'w>(linked: &impl Linked, event: Ev, order_of: &impl Fn(Ev) -> &'w [u64]) -> Words {
         let graph = linked.graph();
         let this = graph.event(event);
         let events = earlier(graph, this);
@@ -38,8 +38,8 @@ impl LocalOrder for Armv8 {
         merge(&mut steps, &picks);
         let half = |at: u32, second: bool| {
             let count = words(at);
-            let known = known(events[at as usize]);
-            if second { &known[count..] } else { &known[..count] }
+            let order = order_of(events[at as usize]);
+            if second { &order[count..] } else { &order[..count] }
         };
         let access = |at: &u32| is_access(graph, events[*at as usize]);
         let mut lob = steps.clone();

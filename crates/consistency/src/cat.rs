@@ -6,7 +6,7 @@
 use crate::checker::{Checker, Initial, porf};
 use crate::labels::silent;
 use crate::order::Architecture;
-use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outcome, full_fence};
+use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Judgement, full_fence};
 use porf_event::{
     Access, DepSet, Dependencies, Dialect, EventId, Label, Location, RmwKind, ThreadId, WriteMode,
 };
@@ -39,7 +39,7 @@ impl<'m> Cat<'m> {
         Cat { evaluator: Evaluator::new(model), dialect, architecture }
     }
 
-    fn outcome(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Outcome, Diagnostic> {
+    fn outcome(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Judgement, Diagnostic> {
         self.judge(linked, &Events::new(linked, initial, self.dialect))
     }
 
@@ -70,7 +70,7 @@ impl<'m> Cat<'m> {
         Ok(Some(AxiomViolation { axiom: violation.axiom, cycle: cycle.collect(), pairs: pairs.collect() }))
     }
 
-    fn judge(&mut self, linked: &impl Linked, events: &Events) -> Result<Outcome, Diagnostic> {
+    fn judge(&mut self, linked: &impl Linked, events: &Events) -> Result<Judgement, Diagnostic> {
         let views: Vec<EventView<'_>> = events
             .list
             .iter()
@@ -85,11 +85,11 @@ impl<'m> Cat<'m> {
             structure.order(first, second);
         }
         if !self.evaluator.bind(&structure)? {
-            return Ok(Outcome::default());
+            return Ok(Judgement::default());
         }
         let (rf, co) = events.relations(linked);
         if !self.evaluator.set_rf(&rf)? {
-            return Ok(Outcome::default());
+            return Ok(Judgement::default());
         }
         self.evaluator.set_co(&co);
         self.evaluator.check()

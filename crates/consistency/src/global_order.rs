@@ -9,7 +9,7 @@
 
 use crate::closure::{Order, is_strong};
 use crate::labels::silent;
-use crate::mo_search::{Ends, Relation};
+use crate::mo_search::{Ends, MoConstraint};
 use crate::reach::Reach;
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Loc};
@@ -21,7 +21,7 @@ pub struct GlobalOrder<O> {
     order: PhantomData<O>,
 }
 
-impl<O: Order + Clone> Relation for GlobalOrder<O> {
+impl<O: Order + Clone> MoConstraint for GlobalOrder<O> {
     type Before = O::Before;
 
     fn build(&mut self, graph: &ExecutionGraph, there: &impl Fn(Ev) -> bool) -> bool {

@@ -10,7 +10,7 @@
 
 use crate::checker::{Checker, Initial};
 use crate::imm_mo::{DEPS, is_exclusive_read};
-use crate::labels::{no_access};
+use crate::labels::no_access;
 use crate::order::Architecture;
 use porf_cat::{Diagnostic, Span};
 use porf_event::{FenceMode, Label, ReadMode, WriteMode};

@@ -45,7 +45,7 @@ mod reach;
 mod rf_sc;
 mod riscv;
 mod weak;
-mod whole;
+mod with_holes;
 mod writes_before;
 
 pub use cat::{AxiomViolation, Cat};
@@ -62,7 +62,7 @@ pub use ordered_before::OrderedBefore;
 pub use race::{has_race, may_race, races};
 pub use rf_sc::{RfClosure, RfSc};
 pub use weak::WeakMo;
-pub use whole::Whole;
+pub use with_holes::WithHoles;
 pub use writes_before::Rf;
 
 use porf_graph::{Ev, ExecutionGraph, Loc, Memo};

@@ -4,14 +4,14 @@
 //! ([`Memo`]): the search then goes over whole threads a word at a time. What depends on where the reads of a
 //! thread take their values from is left to [`LocalOrder::by_source`].
 
-use crate::checked::Machine;
+use crate::checked::MachineModel;
 use porf_event::{Label, LockKind, RmwKind};
 use porf_graph::{Ev, Event, ExecutionGraph, Linked, Memo, Words};
 
 /// The local order of a machine: of lob on Arm, ppo on RISC-V.
 ///
 /// Creating and joining threads orders as a full barrier does.
-pub trait LocalOrder: Machine {
+pub trait LocalOrder: MachineModel {
     /// Whether an atomic operation is one event for the model, its read and its write together.
     const AMO_IS_ONE: bool;
 
@@ -52,8 +52,8 @@ pub(crate) fn remembered<O: LocalOrder>(linked: &impl Memo, event: Ev) -> &[u64]
 
 /// The set of what is before an event.
 #[inline]
-pub(crate) fn before(known: &[u64], index: u32) -> &[u64] {
-    &known[..words(index)]
+pub(crate) fn before(found: &[u64], index: u32) -> &[u64] {
+    &found[..words(index)]
 }
 
 /// The events before one in its thread.

@@ -11,7 +11,7 @@
 //! Cost: quadratic in the events to build, SC events times their words for a pair.
 
 use crate::hb::{HappensBefore, Rc11Hb};
-use crate::mo_search::{Ends, Relation};
+use crate::mo_search::{Ends, MoConstraint};
 use crate::psc::{is_sc, is_sc_access, is_sc_fence};
 use crate::reach::{Reach, any, join};
 use porf_event::Label;
@@ -26,7 +26,7 @@ pub struct PscRelation {
     psc: Reach,
 }
 
-impl Relation for PscRelation {
+impl MoConstraint for PscRelation {
     type Before = Rc11Hb<true>;
 
     fn build(&mut self, graph: &ExecutionGraph, there: &impl Fn(Ev) -> bool) -> bool {

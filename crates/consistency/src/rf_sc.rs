@@ -17,7 +17,7 @@ use crate::global_order::GlobalOrder;
 use crate::hb::HappensBefore;
 use crate::labels::{canonical_without_order, is_there, place};
 use crate::mo::{Floor, coherence_floor};
-use crate::mo_search::{MoSearch, Relation};
+use crate::mo_search::{MoConstraint, MoSearch};
 use crate::psc::Psc;
 use crate::psc_relation::PscRelation;
 use crate::{Choice, MemoryModel};
@@ -78,7 +78,7 @@ fn is_above(graph: &ExecutionGraph, event: Ev, floor: u32) -> bool {
     if graph.event(event).label.is_read() { place >= floor } else { place > floor }
 }
 
-impl<F: Fits, R: Relation> MemoryModel for Witnessed<F, R> {
+impl<F: Fits, R: MoConstraint> MemoryModel for Witnessed<F, R> {
     type Hb = F::Hb;
     const SEES_CO: bool = false;
 
@@ -141,8 +141,8 @@ impl<F: Fits, R: Relation> MemoryModel for Witnessed<F, R> {
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
         let there = |b: Ev| is_there(graph, a, w, b);
-        if let Some(known) = canonical_without_order(graph, a, w) {
-            return known;
+        if let Some(canonical) = canonical_without_order(graph, a, w) {
+            return canonical;
         }
         if !self.search.order.build::<R::Before>(graph, event.loc, there) {
             return false;

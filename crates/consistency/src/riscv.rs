@@ -14,7 +14,7 @@ impl LocalOrder for Riscv {
     const AMO_IS_ONE: bool = true;
 
     /// ppo+ without the rules that depend on rf.
-    fn find<'w>(linked: &impl Linked, event: Ev, known: &impl Fn(Ev) -> &'w [u64]) -> Words {
+    fn find<'w>(linked: &impl Linked, event: Ev, order_of: &impl Fn(Ev) -> &'w [u64]) -> Words {
         let graph = linked.graph();
         let this = graph.event(event);
         let events = earlier(graph, this);
@@ -79,7 +79,7 @@ impl LocalOrder for Riscv {
         }
         let mut all = steps.clone();
         for at in downwards(&steps).filter(|at| is_access(graph, events[*at as usize])) {
-            merge(&mut all, before(known(events[at as usize]), at));
+            merge(&mut all, before(order_of(events[at as usize]), at));
         }
         all
     }

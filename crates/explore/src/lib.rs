@@ -48,7 +48,7 @@ pub use visit::{Execution, Statistics, Visit, Visitor};
 use dispatch::{Search, dispatch};
 use history::Created;
 use porf_cat::CatModel;
-use porf_consistency::{Architecture, Armv8, Cat, Checker, Imm, MemoryModel, Riscv, Whole};
+use porf_consistency::{Architecture, Armv8, Cat, Checker, Imm, MemoryModel, Riscv, WithHoles};
 use porf_interp::Interpreter;
 use porf_ir::Program;
 use search::Policy;
@@ -223,8 +223,8 @@ fn weave_model<'p>(
     check_dialect(program, model)?;
     match model {
         Model::Imm => return weave(program, Imm::default(), options, start, visitor),
-        Model::Armv8 => return weave(program, Whole::<Armv8>::default(), options, start, visitor),
-        Model::Riscv => return weave(program, Whole::<Riscv>::default(), options, start, visitor),
+        Model::Armv8 => return weave(program, WithHoles::<Armv8>::default(), options, start, visitor),
+        Model::Riscv => return weave(program, WithHoles::<Riscv>::default(), options, start, visitor),
         _ => {}
     }
     let cat = CatModel::shipped(model);

@@ -3,7 +3,7 @@
 use crate::private::Private;
 use crate::taint::Taint;
 use crate::unwind::Panic;
-use crate::words::Words;
+use crate::words::WordList;
 use porf_event::{DepSet, Dependencies, Location, ThreadId, Value};
 use porf_ir::{AllocKind, FunctionId, Image, Instr, Program, Reg, Span, Target};
 use smallvec::SmallVec;
@@ -29,7 +29,7 @@ pub struct ThreadState {
     pub(crate) thread: ThreadId,
     pub(crate) frames: SmallVec<[Frame; 1]>,
     /// Registers of all frames, innermost last.
-    pub(crate) registers: Words,
+    pub(crate) registers: WordList,
     /// How far the current instruction has come: 0, or which of its events is next.
     pub(crate) phase: u8,
     /// The value read by an instruction that is not finished yet.
@@ -78,7 +78,7 @@ impl ThreadState {
         track: bool,
     ) -> ThreadState {
         let count = program.function(function).registers as usize;
-        let mut registers = Words::new(count);
+        let mut registers = WordList::new(count);
         registers[..arguments.len()].copy_from_slice(arguments);
         let memory = program.image.as_ref().and_then(|image| thread_locals(image, thread));
         let locals = memory.as_ref().map_or(0, |memory| memory.mark());

@@ -34,7 +34,7 @@ pub struct Why {
     /// Its axioms, in its order.
     pub axioms: Vec<Axiom>,
     /// A cycle in po, rf, co and fr: why no interleaving of the threads is this execution. Empty if one is.
-    pub weak: Vec<Step>,
+    pub weak: Vec<WhyEdge>,
     /// The reads that return an old value.
     pub unseen: Vec<Unseen>,
     /// Happens-before beyond po, without what follows from it; `None` if the model has no such relation.
@@ -51,12 +51,12 @@ pub struct Axiom {
     /// As the model has it.
     pub text: String,
     /// `None` if the execution keeps it; otherwise what breaks it, edge by edge.
-    pub broken: Option<Vec<Step>>,
+    pub broken: Option<Vec<WhyEdge>>,
 }
 
 /// An edge, and the path that makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct WhyEdge {
     /// Where it begins; [`EventId::INIT`] for every initial write.
     pub from: EventId,
     /// Where it ends.
@@ -64,7 +64,7 @@ pub struct Step {
     /// The relation.
     pub name: String,
     /// What it is made of; empty for po, rf, co and the like.
-    pub parts: Vec<Step>,
+    pub parts: Vec<WhyEdge>,
 }
 
 /// A read that returns an old value.
@@ -322,8 +322,8 @@ impl Numbered {
         }
     }
 
-    fn step(&self, edge: &Edge) -> Step {
-        Step {
+    fn step(&self, edge: &Edge) -> WhyEdge {
+        WhyEdge {
             from: self.name(edge.from),
             to: self.name(edge.to),
             name: edge.name.clone(),

@@ -10,7 +10,7 @@ use porf_event::{Dependencies, Dialect, EventId, Label, ThreadId, Value, no_acce
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_interp::{Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, Program, Span, layout};
-use porf_oracle::Execution as Candidate;
+use porf_oracle::CandidateExecution;
 use porf_verdict::SourceLocation;
 use std::collections::HashMap;
 
@@ -161,7 +161,7 @@ impl Trace {
     }
 
     /// A candidate execution of a litmus test, whether a model allows it or not.
-    pub fn of_candidate(program: &Program, execution: &Candidate<'_, '_>) -> Trace {
+    pub fn of_candidate(program: &Program, execution: &CandidateExecution<'_, '_>) -> Trace {
         let candidate = execution.candidate;
         let interpreter = Interpreter::new(program).track_dependencies(true);
         let mut trace = Trace { dialect: program.dialect, ..Trace::default() };
@@ -227,16 +227,16 @@ impl Trace {
 }
 
 /// The events of a run, while they are collected.
-pub(crate) struct Found<'p> {
+pub(crate) struct RunEvents<'p> {
     program: &'p Program,
     names: Names<'p>,
     events: Vec<TraceEvent>,
     started: Vec<TraceThread>,
 }
 
-impl<'p> Found<'p> {
-    pub fn new(program: &'p Program) -> Found<'p> {
-        Found { program, names: Names::new(program), events: Vec::new(), started: Vec::new() }
+impl<'p> RunEvents<'p> {
+    pub fn new(program: &'p Program) -> RunEvents<'p> {
+        RunEvents { program, names: Names::new(program), events: Vec::new(), started: Vec::new() }
     }
 
     /// The event that a thread is at.

@@ -14,7 +14,7 @@
 
 use super::checkpoint::Saved;
 use super::findings::Findings;
-use super::job::{Assignment, Job, Left, Outcome, Report, Stopped};
+use super::job::{Assignment, Job, Left, PartOutcome, Report, Stopped};
 use super::{Request, drive};
 use crate::Error;
 use porf_explore::{Beginning, Equivalence, Error as ExploreError, Rest, Statistics, Task, Visit};
@@ -33,7 +33,7 @@ pub trait Remote: Sync {
     /// Wants the rest of an assignment back.
     fn hurry(&self, id: u64) -> Result<(), Error>;
     /// Waits for a while for something to happen.
-    fn next(&self, wait: Duration) -> Event;
+    fn next(&self, wait: Duration) -> RemoteEvent;
     /// How many workers there are.
     fn slots(&self) -> usize;
     /// There will be no more assignments: workers can stop at once.
@@ -42,7 +42,7 @@ pub trait Remote: Sync {
 
 /// Something that happened.
 #[derive(Debug)]
-pub enum Event {
+pub enum RemoteEvent {
     /// A worker is done with an assignment.
     Report(Box<Report>),
     /// A worker is gone, with its assignment.
@@ -156,11 +156,11 @@ impl Gathering<'_, '_> {
                 continue;
             }
             match self.remote.next(LOOK) {
-                Event::Report(report) => self.take(*report)?,
-                Event::Lost(id) => self.lose(id)?,
-                Event::Broken(message) => return Err(Error::Input(message)),
-                Event::Closed => self.findings.stopped = Some(Limit::Interrupted),
-                Event::Nothing => {}
+                RemoteEvent::Report(report) => self.take(*report)?,
+                RemoteEvent::Lost(id) => self.lose(id)?,
+                RemoteEvent::Broken(message) => return Err(Error::Input(message)),
+                RemoteEvent::Closed => self.findings.stopped = Some(Limit::Interrupted),
+                RemoteEvent::Nothing => {}
             }
             self.findings.look_at_the_clock(self.queue.is_empty() && self.open.is_empty());
             if let Some(checkpoint) = self.request.checkpoint
@@ -261,9 +261,9 @@ impl Gathering<'_, '_> {
         self.void.remove(&id);
         let Some(Open { bundle, .. }) = self.open.remove(&id) else { return Ok(()) };
         match outcome {
-            Outcome::Left(left) if bundle.beginnings.is_empty() => self.add(bundle, *left),
-            Outcome::Left(left) => self.add_cycles(bundle, *left),
-            Outcome::Anew(rest) => {
+            PartOutcome::Left(left) if bundle.beginnings.is_empty() => self.add(bundle, *left),
+            PartOutcome::Left(left) => self.add_cycles(bundle, *left),
+            PartOutcome::Anew(rest) => {
                 self.void.extend(std::mem::take(&mut self.open).into_keys());
                 for id in &self.void {
                     self.remote.hurry(*id)?;
@@ -278,9 +278,9 @@ impl Gathering<'_, '_> {
             }
             // The search that follows here will say the same, if it is so.
             _ if !bundle.beginnings.is_empty() => Ok(()),
-            Outcome::Undecided => Err(Error::Explore(ExploreError::Undecided)),
-            Outcome::Unsupported(message) => Err(Error::Explore(ExploreError::Unsupported(message))),
-            Outcome::Limit(message) => Err(Error::Explore(ExploreError::Limit(message))),
+            PartOutcome::Undecided => Err(Error::Explore(ExploreError::Undecided)),
+            PartOutcome::Unsupported(message) => Err(Error::Explore(ExploreError::Unsupported(message))),
+            PartOutcome::Limit(message) => Err(Error::Explore(ExploreError::Limit(message))),
         }
     }
 

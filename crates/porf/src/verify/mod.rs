@@ -14,10 +14,10 @@ mod seen;
 mod work;
 
 pub use against::{Difference, against};
-pub use budget::{Budget, Memory};
+pub use budget::{Budget, MemoryLimit};
 pub use drive::Progress;
-pub use gather::{Event, Remote};
-pub use job::{Assignment, Job, Left, Outcome, PROTOCOL, Report};
+pub use gather::{Remote, RemoteEvent};
+pub use job::{Assignment, Job, Left, PROTOCOL, PartOutcome, Report};
 pub use porf_explore::Estimate;
 pub use work::{Inbox, work};
 
