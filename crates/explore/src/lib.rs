@@ -172,7 +172,7 @@ fn explore_all_of_cat(
     if model.chooses() {
         return Err(Error::Unsupported("a model that chooses relations of its own".into()));
     }
-    let shipped = model.is_shipped();
+    let shipped = model.shipped_as();
     let architecture = shipped.and_then(Model::architecture);
     // A shipped model without an architecture keeps enough of program order, whatever its axioms say.
     let keeps_po = model.implies_porf_acyclicity() || shipped.is_some();

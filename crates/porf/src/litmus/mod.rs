@@ -269,7 +269,7 @@ impl Axioms {
     }
 
     fn shipped_as(&self) -> Option<Model> {
-        self.cat.is_shipped()
+        self.cat.shipped_as()
     }
 
     fn shipped(model: Model) -> Axioms {
