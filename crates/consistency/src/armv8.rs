@@ -1,7 +1,7 @@
 //! ARMv8: locally ordered before.
 //!
-//! Source: `models/armv8.cat`, whose names these are. None of it depends on rf or co: what a thread passes on to
-//! itself is a matter of program order (lrs).
+//! Source: `models/armv8.cat`; the names here are the names there. None of it depends on rf or co: which write of
+//! its own thread a read comes after (lrs) follows from program order.
 
 use crate::checked::Armv8;
 use crate::labels::{no_access, silent};

@@ -1,7 +1,7 @@
 //! The models of machines on executions in which po | rf has no cycle, by their cat text.
 //!
-//! All of them have coherence within a thread and atomicity, and all let an event that is last in po | rf
-//! take the co-last choice. These three facts save evaluations. [`Cat`] decides the rest.
+//! All of them imply coherence within a thread and atomicity. All of them allow the co-last choice to an event
+//! that is last in po | rf. These three facts save evaluations. [`Cat`] decides the rest.
 //!
 //! Cost: one evaluation of the model for every choice that is not the co-last one.
 

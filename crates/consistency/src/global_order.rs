@@ -1,9 +1,8 @@
 //! The order of SC, SRA, TSO or PSO as a relation, for a co that need not be total.
 //!
-//! [`Closure`](crate::Closure) asks where a new event may be, given a total co. Here co comes piece by piece: what
-//! does not depend on it is there from the start, and each pair of co adds its part. With w co w', w comes before w',
-//! and, where fr is part of the order, so do the reads of w. Coherence is not looked at: see
-//! [`MoSearch`](crate::mo_search::MoSearch).
+//! [`Closure`](crate::Closure) asks where a new event may be, given a total co. Here co grows pair by pair. What does
+//! not depend on co is there from the start. A pair (w, w') of co orders w before w' and, where fr is part of the
+//! order, the reads of w before w'. Coherence is checked elsewhere: see [`MoSearch`](crate::mo_search::MoSearch).
 //!
 //! Cost: quadratic in the events of a thread to build.
 

@@ -1,8 +1,8 @@
 //! psc as a relation between the SC events of a graph, for an mo that need not be total.
 //!
-//! [`Psc`](crate::psc::Psc) asks whether one new event closes a cycle, given a total co. Here mo comes
-//! piece by piece: what does not depend on it is there from the start, each pair of mo adds its part,
-//! and psc is kept transitively closed, so that a cycle is noticed at once. psc is monotone in mo.
+//! [`Psc`](crate::psc::Psc) asks whether one new event closes a cycle, given a total co. Here mo grows pair by
+//! pair. What does not depend on mo is there from the start, and each pair of mo adds its part; psc is monotone
+//! in mo. psc is kept transitively closed, so that a cycle is noticed at once.
 //!
 //! With w mo w', psc grows by two products of sets of SC events: what reaches w or a read of w by
 //! ([SC] ∪ [Fsc];hb) times what w' reaches by ([SC] ∪ hb;[Fsc]), for mo and fr; and the fences before w

@@ -3,8 +3,8 @@
 //! A class of executions is consistent if some mo is. The co lists of the graph hold one such mo, a
 //! *witness*. A new write goes to its end, which is always consistent. A new read, or the write of a
 //! read-modify-write, is consistent if the witness allows it; otherwise another one is searched for
-//! ([`MoSearch`]). A witness of a graph is one of all its restrictions, so that nothing is undone on
-//! the way back. Which witness is there decides no answer.
+//! ([`MoSearch`]). A witness of a graph is also a witness of its restrictions, so nothing is undone when the
+//! search goes back. No answer depends on which witness the graph has.
 //!
 //! The canonical source of a read is the one with the greatest (thread, index) among the writes that
 //! are last in some consistent mo of what was there before: it exists, allows the write of a

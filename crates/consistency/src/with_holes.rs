@@ -1,9 +1,9 @@
-//! ARMv8 and RISC-V on whole graphs, whose threads may have holes: bit rows.
+//! ARMv8 and RISC-V on graphs whose threads may have holes: the whole graph is checked, as bit rows.
 //!
-//! Source: `models/armv8.cat` and `models/riscv.cat`; the local orders are those of the main search
-//! ([`LocalOrder`]), and so is what is said there of creating and joining threads.
+//! Source: `models/armv8.cat` and `models/riscv.cat`. The local orders are those of the main search
+//! ([`LocalOrder`]), and creating and joining threads orders as it does there.
 //!
-//! Graphs of more than 128 events are left to the cat file. Cost: quadratic in the length of threads.
+//! Limits: the cat file decides graphs of more than 128 events. Cost: quadratic in the length of threads.
 
 use crate::cat::Cat;
 use crate::checker::{Checker, Initial};
@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 /// A machine by its local order, on graphs with holes.
 pub struct WithHoles<O> {
     cat: Cat<'static>,
-    /// What is before each event in its thread, by position.
+    /// What each event comes after in the order within its thread, by position.
     before_in_thread: Vec<Words>,
     /// What is before each event in ob.
     ob: Vec<Row>,

@@ -96,7 +96,7 @@ pub struct Access {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RmwKind {
-    /// It is no half of one.
+    /// It is an ordinary access.
     #[default]
     None,
     /// One instruction that reads and writes: fetch-and-add, exchange, compare-and-swap.
@@ -110,7 +110,7 @@ pub enum RmwKind {
     Exclusive,
     /// The last iteration of a loop around such a pair: both halves, one right after the other.
     Loop,
-    /// As `Amo`: a thread comes to a barrier and is counted. Nobody may see in which order threads come.
+    /// As `Amo`: a thread arrives at a barrier and is counted. The order of arrival cannot be observed.
     Barrier,
     /// An operation on a lock, which is one cell: lock reads and writes it, unlock writes it.
     Lock(LockKind),
@@ -138,11 +138,11 @@ pub enum BlockReason {
     Spin,
     /// The lock is held by another thread.
     Lock,
-    /// What would follow also follows a shorter way: nothing is lost if this one ends.
+    /// A shorter execution leads to the same continuations, so nothing is lost if this one ends.
     Retry,
     /// A loop ran more often than the bound allows.
     Bound,
-    /// The thread ended the process. It is not the first one, which would be gone.
+    /// The thread ended the process, and it is not the first thread.
     Exit,
     /// A violation was found here.
     Fault,

@@ -1,4 +1,6 @@
 //! The arena, its queries, extension and undo.
+//!
+//! Cost: O(threads) to add or remove an event, O(writes behind it) to place a write in co.
 
 use porf_event::{EventId, Label, Location, ThreadId, no_access, silent};
 
@@ -438,7 +440,7 @@ impl ExecutionGraph {
         &self.now
     }
 
-    /// The event that started a thread is taken away.
+    /// Stops a thread, because the event that started it is removed.
     pub(crate) fn stop_thread(&mut self, thread: ThreadId) {
         self.threads[thread.as_usize()].creator = Ev::NONE;
         self.now[thread.as_usize()] = 0;

@@ -1,13 +1,13 @@
 //! Execution graphs whose threads may have holes, with dependencies.
 //!
-//! Models that keep only dependencies in order restrict a graph to sets that are not closed under po:
-//! of a thread there may be events whose po-predecessors are missing. The first events of a thread, up
-//! to the first hole, are *settled*: the thread was run up to them. Those behind the hole are known by
-//! what they need, and wait until the hole is filled; where they stand among the new events is told by
-//! their [site](Links::site). New events go in before them, so that [`EventId`]s of a thread are its
-//! present positions, without gaps, and change while holes are filled.
+//! Models that keep only dependencies in order restrict a graph to sets that are not closed under po.
+//! Then a thread can have events whose po-predecessors are missing. The first events of a thread, up to
+//! the first hole, are *settled*: the thread was run up to them. The events behind the hole wait until it
+//! is filled. Until then each of them is known by what it needs and by its [site](Links::site), which
+//! tells where it stands among the new events. New events go in before the waiting ones. So the
+//! [`EventId`]s of a thread are its present positions, without gaps, and change while holes are filled.
 //!
-//! Clocks are not kept: nothing here may be asked of porf.
+//! Clocks are not kept: no function here may ask for porf.
 
 use crate::graph::{LocationState, Thread};
 use crate::{Ev, Event, ExecutionGraph, Loc, Need};

@@ -42,7 +42,7 @@ pub struct ThreadState {
     pub(crate) exclusive: Option<(Location, u8)>,
     /// How often each backward jump was taken.
     pub(crate) loops: SmallVec<[Loop; 2]>,
-    /// How often the thread was told a value that it could not know; counted where loops have a bound.
+    /// How often an event told the thread something new; counted where loops have a bound.
     pub(crate) told: u32,
     pub(crate) taint: Option<Box<Taint>>,
     /// How many things it did that it or others can notice.
@@ -196,7 +196,7 @@ impl ThreadState {
         self.frames.iter().rev().map(at).collect()
     }
 
-    /// Of a thread that is about to make a variable on its stack: what that is called.
+    /// If the thread is about to make a variable on its stack: the name of the variable.
     pub fn variable<'p>(&self, program: &'p Program) -> Option<&'p str> {
         let frame = self.frames.last()?;
         let function = program.function(frame.function);
@@ -207,8 +207,7 @@ impl ThreadState {
         (!name.is_empty()).then_some(name.as_str())
     }
 
-    /// Of a thread that waits in a loop: the index of the first event of the iteration that it would
-    /// repeat.
+    /// If the thread waits in a loop: the index of the first event of the iteration that it would repeat.
     pub fn waits_since(&self, program: &Program) -> Option<u32> {
         let frame = self.frames.last()?;
         match program.function(frame.function).code[frame.pc as usize] {

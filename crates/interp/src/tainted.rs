@@ -1,7 +1,7 @@
 //! Which reads each register was computed from.
 //!
-//! A state of a thread is copied for every event: nearly all registers depend on some of the first 64 events
-//! and nothing else, so that one word tells it, and to copy them is to copy memory.
+//! A state of a thread is copied for every event, so copying must be cheap. Nearly all registers depend only on
+//! some of the first 64 events. One word holds such a set, and the words of all registers are copied as memory.
 
 use crate::words::WordList;
 use porf_event::DepSet;

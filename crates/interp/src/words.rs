@@ -1,4 +1,5 @@
-//! A list of words that is copied as memory: the clone of a `SmallVec` goes through it word by word.
+//! A list of words that is cloned by copying memory. The clone of a `SmallVec` would copy word by word, and a
+//! state of a thread is cloned for every event.
 
 use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut};

@@ -1,4 +1,6 @@
 //! A cat model as the judge of candidates.
+//!
+//! Cost: see `porf-cat`; what does not depend on rf or co is computed once per choice of traces.
 
 use crate::{Candidate, Judge};
 use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Judgement};

@@ -23,7 +23,7 @@ use porf_relation::Relation;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Of executions with more events nothing is said: relations between all of them take long.
+/// Executions with more events are not explained: relations between all of their events take too long.
 const MOST: usize = 1000;
 
 /// Why a model allows an execution, or forbids it.
@@ -175,7 +175,7 @@ pub(crate) fn explain_by(trace: &Trace, name: &str, cat: &CatModel) -> Result<Op
     let (_, interleaving) = broken(shipped(Model::Sc))?;
     let weak =
         interleaving.first().map_or(Vec::new(), |violation| violation.edges.iter().map(step).collect());
-    // What the relations are of an execution that is not one means little.
+    // In an execution that the model forbids these relations mean little.
     let mut pairs = |name: &str| -> Result<_, Diagnostic> {
         let relation = if violations.is_empty() { evaluator.relation(name)? } else { None };
         Ok(relation.map(|relation| numbered.reduced(&relation)))

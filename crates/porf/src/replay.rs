@@ -1,4 +1,4 @@
-//! One execution once more: each step of a witness, held to what the program does.
+//! Runs one execution again, and checks each step of the witness against what the program does.
 
 use crate::Error;
 use crate::answer::source;

@@ -65,13 +65,13 @@ pub struct TraceEvent {
 pub struct StackFrame {
     /// The function, by the name that its author gave it.
     pub function: String,
-    /// Where it is at.
+    /// Where in the function.
     pub location: SourceLocation,
 }
 
 impl Trace {
-    /// The events that `wanted` are made from: what comes before them in porf, and they themselves. Clocks
-    /// are not asked: not every search keeps them.
+    /// The events that `wanted` follow from: these and all that is before them in porf. This does not use the
+    /// clocks of the graph, because not every search keeps them.
     pub fn before<'g>(graph: &'g ExecutionGraph, wanted: &[Ev]) -> impl Fn(Ev) -> bool + use<'g> {
         // How many events of each thread are before.
         let mut lengths = vec![0; graph.threads().len()];

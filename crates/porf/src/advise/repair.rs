@@ -16,7 +16,7 @@ use crate::{Answer, Error, Input};
 use porf_event::Dialect;
 use porf_ir::{Change, MemoryOrder};
 
-/// What stronger orderings do about a violation.
+/// Whether stronger orderings repair a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repair {
     /// Each of these sets makes the program safe, as far as the request asks for it.

@@ -1,4 +1,4 @@
-//! The executions of a program under one model that are none under another.
+//! The executions of a program that one model allows and another one forbids.
 //!
 //! Both models are explored, each with the program as compiled for it, and executions are compared as those of
 //! the source: the accesses of each thread in program order (mappings add and remove none), what each read

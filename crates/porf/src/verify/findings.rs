@@ -92,7 +92,7 @@ impl<'a> Findings<'a> {
             || self.unsupported.is_some()
     }
 
-    /// The whole search is over: what no execution did.
+    /// The search is over: notes as a violation what no execution did.
     pub fn end(&mut self) {
         if let Some(question) = self.question
             && question.asks_for_one()
@@ -231,7 +231,7 @@ impl<'a> Findings<'a> {
         self.event(execution, ViolationKind::Race, message, second, Some((label, first)))
     }
 
-    /// Somebody else searches: is there still time, if it is not at its end?
+    /// For a search that others do: stops it if the budget is used up, unless it has `ended`.
     pub fn look_at_the_clock(&mut self, ended: bool) {
         if !ended {
             let _ = self.go_on_watching();
@@ -239,7 +239,7 @@ impl<'a> Findings<'a> {
         self.stopped = self.stopped.take().or_else(|| self.watch.counted(self.seen.executions));
     }
 
-    /// In the middle of an execution: is there still time?
+    /// In the middle of an execution: stops if the budget is used up.
     fn go_on_watching(&mut self) -> ControlFlow<()> {
         self.stopped = self.stopped.take().or_else(|| self.watch.over());
         if self.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,4 +1,8 @@
 //! Every execution of a program, and what goes wrong in one.
+//!
+//! Claim: [`verify`] says `safe` only if every execution that the request covers was explored and none of them has
+//! a violation that the request asks for; [`Coverage`] names what is not covered. Limits and cost are those of
+//! `porf-explore`.
 
 mod against;
 mod budget;
@@ -116,14 +120,15 @@ impl Request<'_> {
     }
 }
 
-/// What is said of threads that hang, but that nobody waits for.
+/// The warning about threads that hang although no thread waits for them.
 const LEFT: &str = "the process ends while other threads still wait, which would never go on: that is no violation, \
                     because nobody joins them";
 
 /// Explores every execution of a program under a model, and says whether one of them goes wrong.
 pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
     let program = compiled(input, request.model)?;
-    // A condition tells threads apart and looks at registers that no code looks at any more.
+    // Reductions identify executions that differ only in dead registers or in which thread is which. A condition
+    // can tell these apart.
     let reductions = if input.question.is_some() { Reductions::NONE } else { request.reductions };
     let request = &Request { reductions, ..*request };
     let watch = Watch::start(request.budget, request.interrupt);
