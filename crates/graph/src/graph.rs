@@ -335,7 +335,7 @@ impl ExecutionGraph {
     }
 
     /// Takes the source away again. Only reads that are the newest of their source can lose it.
-    pub fn clear_rf(&mut self, read: Ev) {
+    pub(crate) fn clear_rf(&mut self, read: Ev) {
         let Event { rf, loc, next_reader, .. } = self.events[read.as_usize()];
         let head = self.reader_head(rf, loc);
         debug_assert_eq!(*head, read, "sources are cleared newest first");

@@ -473,14 +473,11 @@ impl<'p> Interpreter<'p> {
         if length == 0 {
             return Ok(true);
         }
-        match self.place(state, to, length)? {
-            Place::Shared => Ok(false),
-            Place::Constant => Err((FaultKind::BadAddress, "write to constant memory".to_string())),
-            Place::Private => {
-                private(state).set_range(to, &vec![byte; length as usize])?;
-                Ok(true)
-            }
+        if !self.writes_private(state, to, length)? {
+            return Ok(false);
         }
+        private(state).set_range(to, &vec![byte; length as usize])?;
+        Ok(true)
     }
 
     fn format_local(&self, state: &mut ThreadState, dst: Reg, format: u64, args: u64) -> Result<bool, Wrong> {

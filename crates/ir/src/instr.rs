@@ -276,8 +276,6 @@ pub enum HeldOp {
 impl Width {
     /// Bytes.
     pub const W8: Width = Width(8);
-    /// C's `short` on all targets that we read.
-    pub const W16: Width = Width(16);
     /// C's `int` on all targets that we read.
     pub const W32: Width = Width(32);
     /// Pointers, and everything that has no width of its own.
