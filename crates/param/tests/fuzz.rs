@@ -8,6 +8,7 @@
 //! `PORF_SEEDS=240-1000` those of a range. The laws of a system hold in every state that is explored.
 
 mod generator;
+mod seeds;
 
 use generator::{Generator, Shape};
 use porf_param::explore::{Instance, Limits, State, explore, replay};
@@ -24,11 +25,9 @@ struct Tally {
     unknown: usize,
 }
 
-fn seeds(few: u64) -> std::ops::Range<u64> {
-    let range = std::env::var("PORF_SEEDS").ok();
-    let range = range.as_deref().and_then(|range| range.split_once('-'));
-    match range {
-        Some((from, to)) => from.parse().expect("a number")..to.parse().expect("a number"),
+fn range(few: u64) -> std::ops::Range<u64> {
+    match seeds::asked_for() {
+        Some(range) => range,
         None if std::env::var_os("PORF_FULL").is_some() => 0..6_000,
         None => 0..few,
     }
@@ -37,7 +36,7 @@ fn seeds(few: u64) -> std::ops::Range<u64> {
 #[test]
 fn prover_and_explorer_agree() {
     let mut tally: [Tally; 4] = Default::default();
-    for seed in seeds(240) {
+    for seed in range(240) {
         check(seed, Shape::ALL[seed as usize % Shape::ALL.len()], 3, &mut tally);
     }
     show(&tally);
@@ -57,7 +56,7 @@ fn prover_and_explorer_agree() {
 #[test]
 fn prover_and_explorer_agree_on_all_processes_at_once() {
     let mut tally: [Tally; 4] = Default::default();
-    for seed in seeds(90) {
+    for seed in range(90) {
         check(seed, Shape::OF_ALL[seed as usize % Shape::OF_ALL.len()], 4, &mut tally);
     }
     show(&tally);
