@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p porf-param --example modes -- 200000000 corpus/prove/*.cub`: the most work of a way alone (the
 //! default may do five times as much), and the systems. `random:0-1000` stands for the random systems with these
-//! seeds that tests/fuzz.rs has.
+//! seeds that tests/certificate.rs has.
 
 #[path = "../tests/generator/mod.rs"]
 mod generator;
@@ -20,12 +20,15 @@ fn main() {
         let Ok(system) = load(&source) else { continue };
         let memories = if system.has_weak() { &Memory::ALL[..] } else { &Memory::ALL[..1] };
         for &memory in memories {
-            let request =
-                Request { memory, explore_first: false, max_work: 5 * max_work, ..Request::default() };
+            let request = Request { memory, max_work: 5 * max_work, ..Request::default() };
             // Some systems of others share plain variables, and have answers under sc alone.
             let Ok(answer) = prove(&system, request) else { continue };
             if matches!(answer.verdict, Verdict::Inconclusive(_)) {
                 println!("| {path} | {} | inconclusive | – | – |", memory.word());
+                continue;
+            }
+            // The exploration before the searches has answered.
+            if answer.statistics.work == 0 {
                 continue;
             }
             // No way alone may do more than the default did.

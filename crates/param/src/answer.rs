@@ -209,7 +209,7 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
         plan.push(if plan.len() == 1 { at_once } else { later });
         plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
         plan.push((cores, begin(CORES_BEGIN), GUESS_SHARE));
-        plan.push((Options { sliced: true, ..careful }, begin(SLICES_BEGIN), GUESS_SHARE));
+        plan.push((Options { sliced: true, ..cores }, begin(SLICES_BEGIN), GUESS_SHARE));
         plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), GUESS_SHARE)));
     }
     plan
