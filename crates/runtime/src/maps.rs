@@ -13,6 +13,8 @@ use porf_sample::race::Kind;
 use std::ops::Range;
 
 const PAGE: usize = 4096;
+/// A system call takes as long as so many accesses of memory.
+const SYSTEM_CALL: u32 = 1_000;
 
 /// What an execution mapped and unmapped so far.
 #[derive(Default)]
@@ -97,6 +99,7 @@ unsafe extern "C" fn map(
     offset: i64,
 ) -> usize {
     let pc = caller();
+    plain::takes_time(SYSTEM_CALL);
     // SAFETY: the program's own call, passed on with its arguments.
     let result = unsafe {
         real!(mmap(a: usize = address, l: usize = length, p: i32 = access, f: i32 = flags, d: i32 = fd, o: i64 = offset) -> usize)

@@ -14,7 +14,7 @@ use crate::sys::Global;
 use crate::world::{Step, is_initialised, is_running, visible, world};
 use porf_event::ThreadId;
 use porf_sample::protocol::FindingKind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const LINKER_INIT: u32 = 1;
 /// A thread that holds the lock may lock it once more.
@@ -26,6 +26,14 @@ pub const RECURSIVE_LOCK: u32 = 1 << 6;
 pub const RECURSIVE_UNLOCK: u32 = 1 << 7;
 
 const HELD: &str = "lock of a mutex that is locked";
+
+/// Those that the linker initialises: they live as long as the program, so that they are never destroyed while held.
+static LINKED: Global<BTreeSet<usize>> = Global::new(BTreeSet::new());
+
+fn linked() -> &'static mut BTreeSet<usize> {
+    // SAFETY: one kernel thread.
+    unsafe { &mut *LINKED.get() }
+}
 
 /// Those that the first thread holds before there is another: how often to write, and to read.
 static HELD_BEFORE: Global<BTreeMap<usize, [u32; 2]>> = Global::new(BTreeMap::new());
@@ -154,7 +162,7 @@ pub fn released(address: usize, flags: u32) -> i32 {
 }
 
 fn destroyed(address: usize, flags: u32) {
-    if flags & LINKER_INIT != 0 {
+    if flags & LINKER_INIT != 0 || linked().contains(&address) {
         return;
     }
     let pc = caller();
@@ -178,7 +186,10 @@ fn inside(change: i32) {
 }
 
 extern "C" fn create(address: usize, flags: u32) {
-    if flags & LINKER_INIT == 0 {
+    if flags & LINKER_INIT != 0 {
+        linked().insert(address);
+    } else {
+        linked().remove(&address);
         held_before().remove(&address);
         sync::destroy(address);
     }
