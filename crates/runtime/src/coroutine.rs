@@ -54,6 +54,7 @@ pub fn calls_end(coroutine: usize, end: usize) -> usize {
 /// The fiber that runs now; threads get one when they are asked.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_get_current_fiber() -> usize {
+    crate::thread::begin();
     if !is_running() {
         return 0;
     }

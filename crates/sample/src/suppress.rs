@@ -239,6 +239,12 @@ mod tests {
         rules.add_options(&settings);
         assert!(!rules.allow(FindingKind::Leak, "", [("main", true)].into_iter()));
         assert!(rules.allow(FindingKind::Lock, "", [("main", true)].into_iter()));
+        settings.read("report_destroy_locked=0");
+        let mut rules = Suppressions::default();
+        rules.add_options(&settings);
+        let main = [("main", true)].into_iter();
+        assert!(!rules.allow(FindingKind::Lock, "destruction of a locked mutex", main.clone()));
+        assert!(rules.allow(FindingKind::Lock, "use of a destroyed mutex", main));
         settings.read("report_bugs=0");
         let mut rules = Suppressions::default();
         rules.add(&settings.as_suppressions()).expect("suppressions");
