@@ -116,7 +116,8 @@ unsafe extern "C" fn map(
     plain::takes_time(crate::world::PATIENCE);
     let range = pages(address, length);
     // SAFETY: running, where it is asked.
-    let replaces = is_running() && flags & libc::MAP_FIXED != 0 && unsafe { world() }.maps.would_replace(&range);
+    let replaces =
+        is_running() && flags & libc::MAP_FIXED != 0 && unsafe { world() }.maps.would_replace(&range);
     // SAFETY: the program's own call, passed on with its arguments.
     let result = unsafe {
         real!(mmap(a: usize = address, l: usize = length, p: i32 = access, f: i32 = flags, d: i32 = fd, o: i64 = offset) -> usize)
