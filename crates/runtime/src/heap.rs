@@ -328,7 +328,7 @@ fn announce(block: usize, size: usize) -> usize {
 const ALLOCATION: u32 = 16;
 
 unsafe extern "C" fn malloc_inner(size: usize) -> usize {
-    crate::plain::takes_time(ALLOCATION);
+    plain::takes_time(ALLOCATION);
     interrupts("malloc");
     // SAFETY: the contract of this function is that of the one it calls.
     announce(or_errno(unsafe { allocate(size) }), size)
