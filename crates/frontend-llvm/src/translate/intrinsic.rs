@@ -149,7 +149,10 @@ impl<'m> Body<'_, 'm> {
             let (zero, on) = (self.b.label(), self.b.label());
             self.b.branch(*number, on, zero);
             self.b.bind(zero);
-            self.fail(FaultKind::Arithmetic, "the number of zeros before or after the ones of 0 is undefined");
+            self.fail(
+                FaultKind::Arithmetic,
+                "the number of zeros before or after the ones of 0 is undefined",
+            );
             self.b.bind(on);
         }
         let b = match op {
