@@ -9,7 +9,7 @@ static void park(void) {
     if (exchange(&permit, 0, acq)) return;
     pthread_mutex_lock(&mutex);
 #ifdef BUG_NO_RECHECK
-    pthread_cond_wait(&cond, &mutex);
+    do pthread_cond_wait(&cond, &mutex); while (!exchange(&permit, 0, acq));
 #else
     while (!exchange(&permit, 0, acq)) pthread_cond_wait(&cond, &mutex);
 #endif

@@ -22,7 +22,7 @@ The verbs of porf that are worth more than one machine, on a Ray cluster:
 
   --address ADDRESS   of the cluster, as ray.init takes it (ray://HOST:10001, HOST:6379)
                       [default: RAY_ADDRESS, or a cluster on this machine]
-  --slots N           use at most so many CPUs
+  --slots N           use at most N CPUs
   --version           the versions of porf-cluster and porf
 
 Output and exit codes are those of porf: see `porf VERB --help`.

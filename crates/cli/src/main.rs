@@ -22,7 +22,7 @@ use std::process::ExitCode;
     max_term_width = 100,
     after_help = "Examples:
   porf verify queue.c                       every execution of a program
-  porf litmus SB.litmus --model sc,tso,rc11 what models say of a litmus test
+  porf litmus SB.litmus --model sc,tso,rc11 what each model says of a litmus test
   porf cc queue.c -o queue && porf sample -- ./queue
   porf prove mutex.cub --model tso          any number of processes
 Every verb has --help with examples."
@@ -64,7 +64,9 @@ fn main() -> ExitCode {
     if let Some((language, arguments)) = verb::cc::called() {
         // A build system that asks the compiler for its help still gets it, below ours.
         if arguments == ["--help"] {
-            let _ = Cli::command().find_subcommand_mut(language.verb()).map(clap::Command::print_help);
+            let name = format!("porf {}", language.verb());
+            let command = Cli::command().find_subcommand(language.verb()).cloned();
+            let _ = command.map(|command| command.bin_name(name).print_help());
             println!("\nThe compiler's own help:\n");
         }
         return verb::cc::run_compiler(&arguments, language);

@@ -41,3 +41,12 @@ fn every_verb_has_help_with_examples() {
         assert!(text.contains("Examples:") && text.contains("porf "), "{verb}: {text}");
     }
 }
+
+#[test]
+fn the_help_of_the_compilers_names_the_whole_command() {
+    for verb in ["cc", "c++"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_porf")).args([verb, "--help"]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(&format!("Usage: porf {verb} [ARGUMENTS]")), "{verb}: {text}");
+    }
+}

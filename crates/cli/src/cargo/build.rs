@@ -45,10 +45,10 @@ pub struct Selection {
     /// Leave out the default features
     #[arg(long)]
     no_default_features: bool,
-    /// With the release profile: what it turns off, as debug assertions, is off
+    /// Use the release profile, for example without debug assertions
     #[arg(short, long)]
     release: bool,
-    /// With this profile
+    /// Use this profile
     #[arg(long, value_name = "NAME", conflicts_with = "release")]
     profile: Option<String>,
     /// The manifest of the crate
@@ -57,7 +57,7 @@ pub struct Selection {
     /// Do not use the network
     #[arg(long)]
     offline: bool,
-    /// Cargo.lock stays as it is
+    /// Do not change Cargo.lock
     #[arg(long)]
     locked: bool,
 }

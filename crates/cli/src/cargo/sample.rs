@@ -25,10 +25,10 @@ pub struct Args {
     filter: Option<String>,
     #[command(flatten)]
     selection: Selection,
-    /// Ignored tests, too
+    /// Explore ignored tests, too
     #[arg(long)]
     include_ignored: bool,
-    /// The name must be the filter itself
+    /// Only the test whose name is exactly the filter
     #[arg(long)]
     exact: bool,
     /// How results are printed

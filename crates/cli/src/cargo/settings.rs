@@ -27,13 +27,13 @@ pub struct Given {
     /// The memory model: see `porf models` [default: c20]
     #[arg(long)]
     pub model: Option<Model>,
-    /// Give up on executions in which a loop runs more often than this
-    #[arg(long)]
+    /// Cut off executions in which a loop runs more than N times
+    #[arg(long, value_name = "N")]
     pub unroll: Option<u32>,
     /// Stop a test after this many executions, or this long (10s, 5m) [default: 60s]
     #[arg(long)]
     pub budget: Option<Budget>,
-    /// Look for leaks, too
+    /// Also look for memory that is never freed
     #[arg(long)]
     pub leaks: bool,
     /// Run Rust's standard library as it is compiled, without shorter ways to wait

@@ -30,10 +30,10 @@ pub struct Args {
     /// How many tests are explored at the same time
     #[arg(short, long, default_value_t = 1, value_name = "N")]
     jobs: usize,
-    /// Ignored tests, too
+    /// Explore ignored tests, too
     #[arg(long)]
     include_ignored: bool,
-    /// The name must be the filter itself
+    /// Only the test whose name is exactly the filter
     #[arg(long)]
     exact: bool,
     /// How results are printed

@@ -13,14 +13,16 @@ use std::process::ExitCode;
 Examples:
   porf advise lock.c
   porf advise --model armv8,rc11 queue.c -- -DTHREADS=2
-  porf advise --patch lock.c | patch -p0")]
+  porf advise --patch lock.c | patch -p0
+
+Exit code: 0 the program is right, 1 it is wrong, 2 bad input or usage, 3 inconclusive, 130 interrupted.")]
 pub struct Args {
     /// Source files (.c .cpp .rs) or LLVM bitcode (.bc .ll), linked into one program, or one program in Porf's
     /// own text form (.porf)
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The memory models under which the program must be safe: see `porf models` [default: rc11, and c20 for
-    /// C++]
+    /// The memory models under which the program must be safe: see `porf models` [default: rc11 for C,
+    /// c20 for C++ and Rust]
     #[arg(
         long,
         value_delimiter = ',',
@@ -29,8 +31,8 @@ pub struct Args {
         hide_possible_values = true
     )]
     model: Vec<Model>,
-    /// Give up on executions in which a loop runs more often than this
-    #[arg(long)]
+    /// Cut off executions in which a loop runs more than N times
+    #[arg(long, value_name = "N")]
     unroll: Option<u32>,
     /// Stop after this many executions, or this long (10s, 5m), in all
     #[arg(long)]
@@ -41,10 +43,10 @@ pub struct Args {
     /// The function that the first thread runs
     #[arg(long, default_value = "main")]
     entry: String,
-    /// The compiler to use
+    /// The clang to use
     #[arg(long)]
     clang: Option<String>,
-    /// Arguments for clang
+    /// Arguments for clang, or for rustc
     #[arg(last = true)]
     flags: Vec<String>,
 }

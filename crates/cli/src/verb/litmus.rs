@@ -28,7 +28,7 @@ pub struct Args {
     /// The default depends on the test: rc11 or lkmm for C, the architecture's own otherwise
     #[arg(long, short, value_name = "MODEL", value_delimiter = ',')]
     model: Vec<String>,
-    /// Show what the model allows and this one forbids, with one such execution
+    /// Count the executions that --model allows and this model forbids, and show one of them
     #[arg(long, value_name = "MODEL")]
     against: Option<String>,
     /// What enumerates the executions
@@ -37,19 +37,19 @@ pub struct Args {
     /// How many tests run at the same time (default: one per core)
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
-    /// How often a loop may go round
+    /// How many times a loop may run
     #[arg(long, value_name = "N", default_value_t = 2)]
     unroll: u32,
     /// Write the tests whose condition fails as SARIF
     #[arg(long, value_name = "FILE", conflicts_with = "against")]
     sarif: Option<PathBuf>,
-    /// Write the tests as JUnit XML: one fails if its `forall` or `~exists` does
+    /// Write the tests as JUnit XML; a test fails if its `forall` or `~exists` does
     #[arg(long, value_name = "FILE", conflicts_with = "against")]
     junit: Option<PathBuf>,
-    /// Say why: how what the condition asks about happens, or by which axioms it is forbidden
+    /// Say why: show an execution that ends as the condition asks, or the axioms that forbid it
     #[arg(long)]
     explain: bool,
-    /// Write every execution of a test, and the forbidden ones that it asks about, as a page for a browser; several tests
+    /// Write every execution of a test, and the forbidden ones that end as its condition asks, as a page for a browser; several tests
     /// make a folder of pages
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -83,7 +83,7 @@ is an execution that only the first model allows.";
 enum EngineArg {
     /// Brute force over all candidate executions
     Oracle,
-    /// Each execution once, for the models that have a fast checker (brute force for others)
+    /// The search, which visits each execution once; brute force where the search does not support the model
     Explore,
 }
 

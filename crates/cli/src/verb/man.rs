@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   porf man ~/.local/share/man/man1 && man porf-verify")]
 pub struct Args {
-    /// The folder; it is made if it is not there
+    /// The folder; it is created if it does not exist
     folder: PathBuf,
 }
 

@@ -28,33 +28,33 @@ pub struct Args {
     /// Make the system from a program: its threads are the processes
     #[arg(long, value_name = "PROGRAM.c", conflicts_with = "file")]
     from: Option<PathBuf>,
-    /// With --from: any number of each function that main gives to several threads (`*`), also of a function that it
-    /// gives to one (`reader=*`), or the threads that main creates (`main`)
+    /// With --from: which threads there are. `*`: any number of each function that main gives to several threads.
+    /// `reader=*`: also any number of this function. `main`: the threads that main creates
     #[arg(long, value_name = "*|NAME=*|main", requires = "from", default_value = "*", value_parser = threads)]
     threads: Threads,
-    /// With --from: write the system here
+    /// With --from: write the system to this file
     #[arg(long, value_name = "FILE.cub", requires = "from")]
     system: Option<PathBuf>,
-    /// The memory under the system's weak variables [default: tso, or sc if nothing is weak]
+    /// The memory model of the system's weak variables [default: tso, or sc if nothing is weak]
     #[arg(long, short, value_enum)]
     model: Option<ModelArg>,
-    /// Write the invariant of a safe system to this file, as few cubes as are needed, once it is checked
+    /// Write the invariant of a safe system to this file, with as few cubes as possible, after checking it
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// Check a certificate of the system with SMT solvers instead of proving
     #[arg(long, value_name = "CERTIFICATE", conflicts_with = "certificate")]
     check: Option<PathBuf>,
-    /// An SMT solver, a command that reads SMT-LIB from its standard input; several must not disagree
+    /// An SMT solver: a command that reads SMT-LIB from its standard input; may be given several times
     /// [default: z3 and cvc5, where they are installed]
     #[arg(long = "solver", value_name = "COMMAND")]
     solvers: Vec<String>,
-    /// With --check: write the solvers' input here
+    /// With --check: write the solvers' input to this file
     #[arg(long, value_name = "FILE", requires = "check")]
     smt: Option<PathBuf>,
     /// Guess invariants from small instances
     #[arg(long, value_enum, default_value_t = ApproximateArg::Auto)]
     approximate: ApproximateArg,
-    /// Guess them from the instance with this many processes (as far as 300,000 states)
+    /// Guess invariants from the instance with this many processes (from at most 300,000 of its states)
     #[arg(long, value_name = "PROCESSES", value_parser = clap::value_parser!(u8).range(1..=8))]
     brab: Option<u8>,
     /// Go straight to the proof, without exploring a small instance first
@@ -81,13 +81,13 @@ pub struct Args {
     /// Threads that compute pre-images
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     jobs: usize,
-    /// Stop after so many cubes
+    /// Stop after this many cubes
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     max_nodes: usize,
-    /// Stop after so many steps of work: unlike seconds, the same on every machine
+    /// Stop after this many steps of work; unlike seconds, steps are the same on every machine
     #[arg(long, value_name = "STEPS", default_value_t = porf_param::prove::MAX_WORK)]
     max_work: u64,
-    /// Stop after so many seconds of the processor
+    /// Stop after this many seconds of processor time
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     budget: u64,
     /// With --from: arguments for clang
@@ -139,9 +139,11 @@ enum ModelArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ApproximateArg {
-    /// Beside the exact search
+    /// Both the exact search and guessing, in turns
     Auto,
+    /// Only guessing
     Always,
+    /// Only the exact search
     Never,
 }
 

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 /// Show an execution that `porf verify --witness` or `porf sample --witness` wrote
 ///
-/// Of `porf verify`: step by step. Of `porf sample`: the program runs once more, with the same choices,
-/// and the report is that of `porf sample`. The exit code is 1 if the violation happens again.
+/// A witness of `porf verify` is shown step by step. For a witness of `porf sample`, the program runs once more
+/// with the same choices, and the report is that of `porf sample`. The exit code is 1 if the violation happens again.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

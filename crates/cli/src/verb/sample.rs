@@ -38,45 +38,47 @@ use std::time::{Duration, Instant};
   porf cc -O2 queue.c -o queue && porf sample -- ./queue
   porf sample --executions 100000 --scheduler pct -- ./queue 4
   porf sample --systematic 100000 -- ./small                       every execution
-  porf sample --seed 17 --executions 1 --output all -- ./queue     one execution again")]
+  porf sample --seed 17 --executions 1 --output all -- ./queue     one execution again
+
+Exit code: 0 no finding, 1 a finding, 2 bad input or usage, 3 inconclusive, 130 interrupted.")]
 pub struct Args {
     /// How many executions (1000 unless --until is given)
     #[arg(long, short = 'n')]
     executions: Option<u64>,
-    /// Run all executions of a small program, one after the other, but at most so many. Nothing is drawn
+    /// Run all executions of a small program, one after the other, but at most this many. There are no random choices
     #[arg(long, value_name = "EXECUTIONS", value_parser = clap::value_parser!(u64).range(1..),
         conflicts_with_all = ["executions", "until", "seed", "scheduler", "depth"])]
     systematic: Option<u64>,
-    /// Begin no execution after so much time: 90, 90s, 15m or 2h
+    /// Start no execution after this time: 90, 90s, 15m or 2h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     until: Option<Duration>,
-    /// The seed of the first execution; the next have the next numbers
+    /// The seed of the first execution; each further one has the next number
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Make each finding smaller before it is shown, with at most so many runs: fewer context switches, fewer reads of
-    /// older stores. 0 shows the first execution that had it
+    /// Make each finding smaller before it is shown, with at most this many runs: fewer context switches, fewer reads of
+    /// older stores. 0 shows the first execution that had the finding
     #[arg(long, value_name = "RUNS", default_value_t = 200)]
     minimise: u32,
-    /// Who chooses threads and stores
+    /// How threads and stores are chosen
     #[arg(long, value_enum, default_value_t = SchedulerName::Mixed)]
     scheduler: SchedulerName,
     /// Number of ordering constraints that the PCT scheduler aims at
     #[arg(long, default_value_t = 3)]
     depth: u32,
-    /// Whose release sequences: those of C++20 (and C23, Rust), or of C11, where a thread's later stores to
+    /// Which release sequences: those of C++20 (and C23, Rust), or of C11, where a thread's later stores to
     /// the same location belong to them
     #[arg(long, value_enum, default_value_t = ModelName::C20)]
     model: ModelName,
-    /// What volatile accesses are
+    /// How to treat volatile accesses
     #[arg(long, value_enum, default_value_t = Volatile::Relaxed)]
     volatile: Volatile,
-    /// Keep at most so many stores per location; 0 keeps all that a load may still return
+    /// Keep at most this many stores per location; 0 keeps all that a load may still return
     #[arg(long, value_name = "STORES", default_value_t = 64)]
     memory: u64,
-    /// Cut an execution off after so many visible events
+    /// Cut off an execution after this many visible events
     #[arg(long, default_value_t = 2_000_000)]
     max_events: u64,
-    /// Virtual nanoseconds that a visible event takes: more make programs that run for a time end sooner
+    /// Virtual nanoseconds that a visible event takes; with more, programs that run for a fixed time end sooner
     #[arg(long, value_name = "NANOSECONDS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     tick: u64,
     /// How the program is brought back to its start
@@ -94,7 +96,7 @@ pub struct Args {
     /// Leave out the findings that this file names, in ThreadSanitizer's format (`race:function`)
     #[arg(long, value_name = "FILE")]
     suppressions: Option<std::path::PathBuf>,
-    /// Write seed and options of the first finding, for `porf replay` to run it again
+    /// Write the first finding to a file, with which `porf replay` runs it again
     #[arg(long, value_name = "FILE")]
     witness: Option<std::path::PathBuf>,
     /// Write the findings as SARIF
@@ -119,13 +121,13 @@ pub struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SchedulerName {
-    /// All threads and stores alike
+    /// Threads and stores at random
     Random = Share::Random as isize,
     /// Priorities of threads, few weak loads
     Pct = Share::Pct as isize,
     /// Mostly random, pct in one execution of thirty-two
     Mixed = Share::Both as isize,
-    /// Whatever showed something new so far, or a finding
+    /// The ways that have shown most new behaviour and findings so far
     Learning = Share::Learning as isize,
 }
 

@@ -30,7 +30,9 @@ Examples:
   porf verify --model tso --unroll 3 lock.c -- -DTHREADS=3 -Iinclude
   porf verify --explain --html bug.html queue.c
   porf verify --format json --witness bug.json a.c b.c
-  porf replay bug.json")]
+  porf replay bug.json
+
+Exit code: 0 safe, 1 violated, 2 bad input or usage, 3 inconclusive, 130 interrupted.")]
 pub struct Args {
     /// Source files (.c .cpp .i .ii, or one .rs) or LLVM bitcode (.bc .ll), linked into one program; a
     /// compile_commands.json, alone or with the source that has main; or one program in Porf's own text form
@@ -44,7 +46,7 @@ pub struct Args {
     /// litmus test is meant for]
     #[arg(long, value_parser = ModelName, hide_possible_values = true)]
     model: Option<Model>,
-    /// Only count the executions that the model allows and this one forbids, and show one
+    /// Only count the executions that --model allows and this model forbids, and show one of them
     #[arg(
         long,
         value_name = "MODEL",
@@ -53,11 +55,11 @@ pub struct Args {
         conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "sarif", "junit"]
     )]
     against: Option<Model>,
-    /// When two executions count as the same: they agree on rf and co (mo), or on rf (rf)
+    /// When two executions count as the same: if they agree on rf and co (mo), or on rf alone (rf)
     #[arg(long, value_enum, default_value_t = EquivalenceName::Mo)]
     equivalence: EquivalenceName,
-    /// Give up on executions in which a loop runs more often than this
-    #[arg(long)]
+    /// Cut off executions in which a loop runs more than N times; the answer then covers N iterations only
+    #[arg(long, value_name = "N")]
     unroll: Option<u32>,
     /// How many workers search at the same time
     #[arg(long, short, default_value_t = 1, value_name = "N")]
@@ -68,7 +70,7 @@ pub struct Args {
     /// Stop when the process has this much memory (512M, 4G) [default: half of the machine's]
     #[arg(long, value_name = "SIZE")]
     max_memory: Option<Memory>,
-    /// Keep what is left to do in this file, and go on from it if it is there
+    /// Save the rest of the search in this file, and continue from the file if it exists
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Seconds between two checkpoints
@@ -80,25 +82,25 @@ pub struct Args {
     /// Report every violation (kind and place), each with the shortest execution that shows it
     #[arg(long)]
     all: bool,
-    /// What to look for (default: all of these but leaks)
+    /// What to look for: assertion, race, memory, deadlock, liveness, lock, trap, panic, leak (default: all but leak)
     #[arg(long, value_delimiter = ',', value_name = "KIND", value_parser = kind)]
     check: Vec<ViolationKind>,
     /// Do not look for orderings that repair a wrong program
     #[arg(long)]
     no_hints: bool,
-    /// Say why the model allows the execution that shows a violation, and which axiom forbids it once it is repaired
+    /// Say why the model allows the execution that shows a violation, and which axiom forbids it after the repair
     #[arg(long)]
     explain: bool,
-    /// Look for memory that is never freed too
+    /// Also look for memory that is never freed
     #[arg(long)]
     leaks: bool,
-    /// A weak compare-and-swap may fail for no reason; loops around one need --unroll then
+    /// Let a weak compare-and-swap fail without a reason; a loop around one then needs --unroll
     #[arg(long)]
     spurious: bool,
-    /// An overflow of a signed number is an error (a trap) too
+    /// Report an overflow of a signed number as an error (a trap)
     #[arg(long)]
     overflow: bool,
-    /// What volatile accesses are: ordinary ones that may race, as in the standards, or atomics
+    /// How to treat volatile accesses: as ordinary ones that may race (as in the standards), or as atomics
     #[arg(long, value_enum, default_value_t = VolatileName::Plain)]
     volatile: VolatileName,
     /// Values of input to try: LO..HI or A,B,C (default: those that the program tells apart)
@@ -108,7 +110,8 @@ pub struct Args {
     /// may be given several times
     #[arg(long = "text", value_name = "TEXT", allow_hyphen_values = true)]
     texts: Vec<String>,
-    /// The function that the first thread runs; of C++ by its name, with or without its namespaces
+    /// The function that the first thread runs; a C++ function is named as in the source, with or without
+    /// its namespaces
     #[arg(long, default_value = "main")]
     entry: String,
     /// An argument of main; may be given several times
@@ -117,7 +120,7 @@ pub struct Args {
     /// Give main up to N more arguments of any text
     #[arg(long, value_name = "N", default_value_t = 0)]
     any_args: u32,
-    /// The compiler to use
+    /// The clang to use
     #[arg(long)]
     clang: Option<String>,
     /// Write a violation as a file for `porf replay` (with --all, further ones as FILE-2 and so on)
@@ -129,7 +132,7 @@ pub struct Args {
     /// Write the result as a page for a browser
     #[arg(long)]
     html: Option<PathBuf>,
-    /// Rust's standard library: with shorter ways to wait, or as it is compiled
+    /// How Rust's standard library runs: with shorter ways to wait, or as it is compiled
     #[arg(long, value_enum, default_value_t = StdName::Short)]
     std: StdName,
     /// Write the result as SARIF
@@ -141,8 +144,8 @@ pub struct Args {
     /// Up to rf with seq_cst: how hard to look for an order of the writes
     #[arg(long, hide = true)]
     branches: Option<u32>,
-    /// Visit executions that this reduction leaves out (retries, own-nodes, net-effect, flags, barriers, locks,
-    /// symmetry, awaits), or that any does (all)
+    /// Switch off a reduction, and visit the executions that it leaves out: retries, own-nodes, net-effect, flags,
+    /// barriers, locks, symmetry, awaits, or all
     #[arg(long, value_delimiter = ',', value_name = "NAME", value_parser = no_reduce)]
     no_reduce: Vec<NoReduce>,
     /// Which thread moves first where several can: the result is the same, the way there is not
@@ -168,9 +171,9 @@ enum EquivalenceName {
 /// What stands for Rust's standard library.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StdName {
-    /// Some of its functions, those that spin before they wait for example, are ours, with fewer events
+    /// Porf's own versions replace some functions, for example those that spin before they wait
     Short,
-    /// As it is compiled
+    /// As it is compiled, with more executions
     Real,
 }
 

@@ -83,6 +83,8 @@ impl Counter {
 
 /// More values than this are not asked about.
 const MOST_VALUES: usize = 400;
+/// Iterations with more steps are not left out. This bounds how far back is looked at every event.
+const LONGEST: usize = 16;
 /// How many reads of a thread are followed that finds a counter shifted.
 const FAR: u32 = 6;
 
@@ -216,6 +218,9 @@ impl History<'_> {
             match label {
                 Label::Write { rmw, .. } if is_update(rmw) && loc.is_none_or(|loc| loc == here) => {
                     let Some(step) = self.step(after, at) else { return Ok(None) };
+                    if steps.len() == LONGEST {
+                        return Ok(None);
+                    }
                     loc = Some(here);
                     steps.push(step);
                 }
