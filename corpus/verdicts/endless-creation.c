@@ -1,4 +1,5 @@
-// expect: assertion 13
+// expect: assertion 14
+// models: rc11 sc
 // options: --check assertion
 // A program that creates threads for ever. Two of them are enough.
 #include <assert.h>

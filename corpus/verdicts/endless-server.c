@@ -1,4 +1,5 @@
-// expect: assertion 21
+// expect: assertion 22
+// models: rc11 sc
 // options: --check assertion
 // Both threads serve for ever. The second request of one client comes before the answer to the first.
 #include <assert.h>

@@ -141,20 +141,6 @@ impl<'m> Body<'_, 'm> {
         }
         let word = types::scalar(self.tr.module, types::lane(i.ty()))?;
         let a = self.words(args[0])?;
-        // What was optimised may count the zeros of 0 and then not use the number.
-        let counts = matches!(op, IntOp::LeadingZeros | IntOp::TrailingZeros);
-        if let (true, false, [number]) = (counts, self.tr.is_rust, a.as_slice())
-            && self.word(args[1])? == Operand::Const(1)
-        {
-            let (zero, on) = (self.b.label(), self.b.label());
-            self.b.branch(*number, on, zero);
-            self.b.bind(zero);
-            self.fail(
-                FaultKind::Arithmetic,
-                "the number of zeros before or after the ones of 0 is undefined",
-            );
-            self.b.bind(on);
-        }
         let b = match op {
             // Their second argument is a flag.
             IntOp::LeadingZeros | IntOp::TrailingZeros | IntOp::Abs => a.clone(),
