@@ -25,11 +25,13 @@ extern const char *__porf_text(void);
 struct Directive {
     int is_kept, width, length;
     char conversion;
+    // What stands behind the bracket of a set.
+    const char *set;
 };
 
 // What stands behind a `%`; the place behind it.
 static const char *directive(const char *at, struct Directive *d) {
-    *d = (struct Directive){1, 0, 0, 0};
+    *d = (struct Directive){1, 0, 0, 0, 0};
     if (*at == '*') {
         d->is_kept = 0;
         at++;
@@ -47,8 +49,31 @@ static const char *directive(const char *at, struct Directive *d) {
         else
             break;
     }
-    d->conversion = *at;
-    return at + 1;
+    d->conversion = *at++;
+    if (d->conversion == '[') {
+        d->set = at;
+        // A bracket that comes first is a character of the set.
+        at += *at == '^';
+        at += *at == ']';
+        while (*at && *at != ']')
+            at++;
+        at += *at == ']';
+    }
+    return at;
+}
+
+static int is_in_set(const char *set, char c) {
+    int is_inverse = *set == '^', is_listed = 0;
+    set += is_inverse;
+    for (const char *first = set; *set && (*set != ']' || set == first); set++) {
+        if (set[1] == '-' && set[2] && set[2] != ']') {
+            is_listed |= (unsigned char)*set <= (unsigned char)c && (unsigned char)c <= (unsigned char)set[2];
+            set += 2;
+        } else {
+            is_listed |= *set == c;
+        }
+    }
+    return is_listed != is_inverse;
 }
 
 static void keep_integer(void *to, int length, long value) {
@@ -85,11 +110,14 @@ static void any_integer(void *to, int length) {
 
 static int is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// A word of at most `width` characters; whether there is one.
-static int any_word(char *to, int width) {
+// Whether a character belongs to a word (`%s`), or to a set.
+static int goes_on(const struct Directive *d, char c) { return d->set ? is_in_set(d->set, c) : !is_space(c); }
+
+// A word, or characters of a set; whether there are any.
+static int any_word(char *to, const struct Directive *d) {
     const char *from = __porf_text();
     int i = 0;
-    for (; from[i] && !is_space(from[i]) && (!width || i < width); i++)
+    for (; from[i] && goes_on(d, from[i]) && (!d->width || i < d->width); i++)
         to[i] = from[i];
     if (i)
         to[i] = 0;
@@ -133,11 +161,12 @@ static int from_stream(const char *format, va_list arguments) {
                 *(float *)to = __VERIFIER_nondet_float();
             break;
         case 's':
-            if (!any_word(to, d.width))
+        case '[':
+            if (!any_word(to, &d))
                 return count;
             break;
         default:
-            __porf_unsupported("a set of characters (scanf)");
+            __porf_unsupported("a conversion of this kind (scanf)");
         }
         count++;
     }
@@ -167,7 +196,7 @@ static int from_text(const char *text, const char *format, va_list arguments) {
             keep_integer(va_arg(arguments, void *), d.length, at - text);
             continue;
         }
-        if (d.conversion != 'c')
+        if (d.conversion != 'c' && d.conversion != '[')
             while (is_space(*at))
                 at++;
         if (d.conversion == '%') {
@@ -221,19 +250,22 @@ static int from_text(const char *text, const char *format, va_list arguments) {
             break;
         }
         case 'c':
-        case 's': {
+        case 's':
+        case '[': {
+            if (d.set && !is_in_set(d.set, *at))
+                return count;
             char *to = d.is_kept ? va_arg(arguments, char *) : 0;
             int limit = d.width ? d.width : d.conversion == 'c' ? 1 : 0x7fffffff, i = 0;
-            for (; i < limit && *at && (d.conversion == 'c' || !is_space(*at)); i++, at++)
+            for (; i < limit && *at && (d.conversion == 'c' || goes_on(&d, *at)); i++, at++)
                 if (to)
                     to[i] = *at;
-            if (to && d.conversion == 's')
+            if (to && d.conversion != 'c')
                 to[i] = 0;
             count += to != 0;
             break;
         }
         default:
-            __porf_unsupported("a set of characters (sscanf)");
+            __porf_unsupported("a conversion of this kind (sscanf)");
         }
     }
     return count;

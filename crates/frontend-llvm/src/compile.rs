@@ -22,6 +22,15 @@ const FLAGS: &[&str] = &[
     "-",
 ];
 
+/// What old C does, and newer compilers take for an error unless they are told otherwise.
+const OLD_C: &[&str] = &[
+    "-Wno-error=return-type",
+    "-Wno-error=implicit-function-declaration",
+    "-Wno-error=implicit-int",
+    "-Wno-error=int-conversion",
+    "-Wno-error=incompatible-function-pointer-types",
+];
+
 /// The standard of C++ programs that name none: the one that current compilers take.
 const CPP_STANDARD: &str = "-std=gnu++17";
 
@@ -116,6 +125,8 @@ fn run(
     if language.starts_with("c++") {
         // libstdc++ then keeps from reading two counters of a shared_ptr as one word.
         command.args(["-D_GLIBCXX_TSAN=1", CPP_STANDARD]);
+    } else {
+        command.args(OLD_C);
     }
     if options.overflow {
         command.args(["-fsanitize=signed-integer-overflow", "-fsanitize-trap=signed-integer-overflow"]);

@@ -72,11 +72,12 @@ impl<'p> Interpreter<'p> {
         ThreadState::new(self.program, thread, entry.function, &entry.registers, self.track)
     }
 
-    /// The state in which a thread created by [`Instr::Create`] begins; `thread` is its number.
+    /// The state in which a thread created by [`Instr::Create`] begins; `thread` is its number. Parameters beyond the
+    /// first are 0, as they are in a call that disagrees with the definition.
     pub fn start_function(&self, thread: ThreadId, function: FunctionId, argument: Value) -> ThreadState {
-        let arguments = [argument];
-        let params = self.program.function(function).params as usize;
-        ThreadState::new(self.program, thread, function, &arguments[..params], self.track)
+        let mut arguments = vec![argument];
+        arguments.resize(self.program.function(function).params as usize, 0);
+        ThreadState::new(self.program, thread, function, &arguments, self.track)
     }
 
     /// The function and argument of the `Create` that a state is at.

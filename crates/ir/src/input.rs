@@ -17,9 +17,9 @@
 //! Cost: O(code) for each input.
 
 use crate::cells::Cells;
-use crate::layout::Region;
+use crate::layout::{self, Region};
 use crate::{BinOp, CmpOp, FunctionId, Instr, Operand, Program, Reg, Span, Width};
-use porf_event::Value;
+use porf_event::{ThreadId, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 
@@ -455,17 +455,41 @@ impl Uses {
                         }
                     }
                 }
-                // What a thread gives back is seen by who joins it.
-                self.otherwise |= program.functions.iter().flat_map(|function| &function.code).any(|instr| {
+                // What a thread gives back is seen by who joins it and asks for it.
+                let begins_thread = |instr: &Instr| {
                     matches!(instr, Instr::Create { function: runs, .. } if *runs == function)
                         || matches!(instr, Instr::CreatePointer { .. })
-                });
+                };
+                let mut code = program.functions.iter().flat_map(|function| &function.code);
+                self.otherwise |= code.any(begins_thread) && asks_for_results(program);
             }
             // It only remembers.
             Instr::LoopHead { .. } => {}
             _ => self.otherwise = true,
         }
     }
+}
+
+/// Whether somebody may ask for the result of a thread. A function that does so has the place of results, and gets as
+/// its second argument where to put it, or null.
+fn asks_for_results(program: &Program) -> bool {
+    let place = Operand::Const(layout::result_cell(ThreadId(0)));
+    let mentions = |function: &crate::Function| {
+        let mut found = false;
+        function.code.iter().for_each(|instr| instr.visit_operands(|operand| found |= operand == place));
+        found
+    };
+    let joins: Vec<bool> = program.functions.iter().map(mentions).collect();
+    let mut code = program.functions.iter().flat_map(|function| &function.code);
+    joins.contains(&true)
+        && code.any(|instr| match instr {
+            Instr::Call { function, args, .. } => {
+                joins[function.0 as usize] && args.get(1) != Some(&Operand::Const(0))
+            }
+            // It may be called by its address.
+            Instr::CallPointer { .. } => true,
+            _ => false,
+        })
 }
 
 fn least_common_multiple(a: u64, b: u64) -> Option<u64> {

@@ -32,6 +32,8 @@ fn input_type(name: &str) -> Option<InputType> {
         "ulong" | "ulonglong" | "unsigned_long" | "size_t" | "sector_t" | "U64" | "u64" | "uint64_t" => {
             (64, false)
         }
+        // An address: null, or one where nothing is.
+        "pointer" => (64, false),
         "float" => return Some(InputType::Float),
         "double" => return Some(InputType::Double),
         _ => return None,

@@ -72,6 +72,7 @@ pub const FUNCTIONS: &[Row] = &[
 const EINVAL: u64 = 22;
 const ENOENT: u64 = 2;
 const ENOSYS: u64 = 38;
+const SYS_GETTID: u64 = 186;
 const SYS_FUTEX: u64 = 202;
 const SYS_GETRANDOM: u64 = 318;
 const FUTEX_WAIT: u64 = 0;
@@ -100,7 +101,7 @@ fn standard_error(c: &mut Call<'_, '_, '_>) -> Operand {
     dst.into()
 }
 
-/// `syscall(number, arguments)`: futexes and random numbers. The arguments are 8 bytes each.
+/// `syscall(number, arguments)`: futexes, random numbers, and which thread it is. The arguments are 8 bytes each.
 fn system_call(tr: &mut Translator<'_>) -> FunctionId {
     let (random, later) = (random(tr), passing(tr, false));
     tr.routine("syscall", |tr| {
@@ -110,11 +111,18 @@ fn system_call(tr: &mut Translator<'_>) -> FunctionId {
             let address = a.add(arguments, 8 * at);
             a.load(address, 8, ReadMode::Plain)
         };
-        let word = argument(&mut a, 0);
-        let operation = argument(&mut a, 1);
+        let is_thread = a.cmp(CmpOp::Eq, number, SYS_GETTID);
+        a.when(is_thread, |a| {
+            let thread = a.reg();
+            a.b.push(Instr::ThreadSelf { dst: thread });
+            let id = a.add(thread.into(), 1000);
+            a.give(id);
+        });
+        // A call without arguments has none to load.
         let is_random = a.cmp(CmpOp::Eq, number, SYS_GETRANDOM);
         a.when(is_random, |a| {
-            let count = a.call(random, &[word, operation, Operand::Const(0)]);
+            let (place, size) = (argument(a, 0), argument(a, 1));
+            let count = a.call(random, &[place, size, Operand::Const(0)]);
             a.give(count);
         });
         let is_futex = a.cmp(CmpOp::Eq, number, SYS_FUTEX);
@@ -122,6 +130,7 @@ fn system_call(tr: &mut Translator<'_>) -> FunctionId {
             set_errno(tr, a, ENOSYS);
             a.give(u64::MAX);
         });
+        let (word, operation) = (argument(&mut a, 0), argument(&mut a, 1));
         let command = a.bin(BinOp::And, operation, FUTEX_COMMAND);
         let plain = a.cmp(CmpOp::Eq, command, FUTEX_WAIT);
         let bitset = a.cmp(CmpOp::Eq, command, FUTEX_WAIT_BITSET);

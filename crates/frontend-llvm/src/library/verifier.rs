@@ -6,7 +6,7 @@ use porf_event::FenceMode;
 use porf_ir::{FaultKind, Instr, Operand, Reg};
 
 pub const FUNCTIONS: &[Row] = &[
-    row(&["__VERIFIER_assume", "__CPROVER_assume"], KEEPS, assume),
+    row(&["__VERIFIER_assume", "__CPROVER_assume", "__ESBMC_assume"], KEEPS, assume),
     // SV-COMP's programs define these two. An assumption that does not hold aborts there, which is no error.
     row(&["assume_abort_if_not"], KEEPS, assume).replacing(),
     // The bodies of spin loops that a program marks. The end carries the condition to leave: where that
@@ -27,7 +27,11 @@ pub const FUNCTIONS: &[Row] = &[
         b.bind(on);
         nothing(c)
     }),
-    row(&["__VERIFIER_loop_begin", "__VERIFIER_loop_bound", "__VERIFIER_opt_begin"], KEEPS, nothing),
+    row(
+        &["__VERIFIER_loop_begin", "__VERIFIER_loop_bound", "__VERIFIER_opt_begin", "__ESBMC_yield"],
+        KEEPS,
+        nothing,
+    ),
     row(&["reach_error"], KEEPS, error).replacing(),
     row(&["__VERIFIER_error"], KEEPS, error),
     // C programs that leave out the header call a function by the name of the macro.
@@ -36,18 +40,18 @@ pub const FUNCTIONS: &[Row] = &[
         c.push(Instr::Assert { cond: c.arg(0), message });
         nothing(c)
     }),
-    row(&["__CPROVER_assert"], KEEPS, |c| {
+    row(&["__CPROVER_assert", "__ESBMC_assert"], KEEPS, |c| {
         let text = c.body.tr.text_at(c.arg(1)).unwrap_or_else(|| c.name.to_string());
         c.push(Instr::Assert { cond: c.arg(0), message: format!("assertion `{text}` fails").into() });
         nothing(c)
     }),
     // An atomic section excludes other atomic sections; whoever looks at executions sees to single accesses.
-    row(&["__VERIFIER_atomic_begin", "__CPROVER_atomic_begin"], KEEPS, |c| {
+    row(&["__VERIFIER_atomic_begin", "__CPROVER_atomic_begin", "__ESBMC_atomic_begin"], KEEPS, |c| {
         let address = section(c);
         c.push(Instr::Lock { address });
         nothing(c)
     }),
-    row(&["__VERIFIER_atomic_end", "__CPROVER_atomic_end"], KEEPS, |c| {
+    row(&["__VERIFIER_atomic_end", "__CPROVER_atomic_end", "__ESBMC_atomic_end"], KEEPS, |c| {
         let address = section(c);
         c.push(Instr::Unlock { address });
         nothing(c)

@@ -109,6 +109,11 @@ static void scanning(void) {
     printf("%d %d\n", sscanf("x", "%d", &a), sscanf("", "%d", &a));
     printf("%d %d %d\n", sscanf("12345", "%2d%3d", &a, &b), a, b);
     printf("%d %d\n", sscanf("5 6", "%*d %d", &a), a);
+    char first[16], second[16];
+    printf("%d %s %s\n", sscanf("key = value;", "%15[a-z] = %15[^;]", first, second), first, second);
+    printf("%d %s\n", sscanf("]-x", "%3[]-]", first), first);
+    printf("%d %d\n", sscanf(" a", "%[a-z]", first), sscanf("", "%[a-z]", first));
+    printf("%d %s\n", sscanf("12ab", "%*[0-9]%2[a-f]", second), second);
     char *made;
     printf("%d %s\n", asprintf(&made, "%d-%s", 7, "x"), made);
     free(made);

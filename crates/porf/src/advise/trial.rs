@@ -1,6 +1,6 @@
 //! Whether a program with other orderings is safe, as far as a budget allows to say.
 
-use crate::verify::{Budget, Request, verify};
+use crate::verify::{Budget, Request, once};
 use crate::{Error, Input};
 use porf_ir::{Change, Program};
 use porf_model::Model;
@@ -84,7 +84,7 @@ impl<'a> Trials<'a> {
             time: time.map(|limit| limit.saturating_sub(self.start.elapsed())),
             memory,
         };
-        let answer = verify(input, &Request { model, budget, ..self.request })?;
+        let (answer, _) = once(input, &Request { model, budget, ..self.request })?;
         self.executions += answer.executions + answer.blocked;
         Ok(match answer.verdict {
             Verdict::Safe(_) => TrialOutcome::Safe,

@@ -112,6 +112,11 @@ impl<'a> Watch<'a> {
         Some(Limit::Executions { limit })
     }
 
+    /// Whether half of the time is over.
+    pub fn half_over(&self) -> bool {
+        self.budget.time.is_some_and(|time| self.start.elapsed() * 2 >= time)
+    }
+
     /// Whether the time is over or the memory used up, or the user does not want to wait.
     pub fn over(&self) -> Option<Limit> {
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {

@@ -34,6 +34,8 @@ pub(crate) struct Findings<'a> {
     more: u64,
     checks: Checks,
     watch: Watch<'a>,
+    /// If no execution has ended in half of the time, the search is given up.
+    halves: bool,
     /// The atomic sections of the program, if it has any.
     sections: Option<Sections>,
     /// A thread may end in a panic.
@@ -45,6 +47,8 @@ pub(crate) struct Findings<'a> {
     /// How often the search has begun anew.
     pub begun: u64,
     pub stopped: Option<Limit>,
+    /// The search came to no end, and a bound on loops may help.
+    pub endless: bool,
     pub unsupported: Option<String>,
 }
 
@@ -61,12 +65,14 @@ impl<'a> Findings<'a> {
             more: if request.first { 0 } else { MORE },
             checks: request.checks,
             watch,
+            halves: request.may_be_bounded(),
             sections: None,
             unwinds,
             ordered: false,
             seen: Seen::default(),
             begun: 0,
             stopped: None,
+            endless: false,
             unsupported: None,
         }
     }
@@ -242,6 +248,11 @@ impl<'a> Findings<'a> {
     /// In the middle of an execution: stops if the budget is used up.
     fn go_on_watching(&mut self) -> ControlFlow<()> {
         self.stopped = self.stopped.take().or_else(|| self.watch.over());
+        if self.stopped.is_none() && self.halves && self.seen.executions == 0 && self.watch.half_over() {
+            let message = "no execution came to its end in half of the time (does a loop end?)";
+            self.stopped = Some(Limit::Other(message.to_string()));
+            self.endless = true;
+        }
         if self.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 

@@ -7,6 +7,7 @@
 mod against;
 mod budget;
 mod checkpoint;
+mod deepen;
 mod drive;
 mod findings;
 mod gather;
@@ -19,6 +20,7 @@ mod work;
 
 pub use against::{Difference, against};
 pub use budget::{Budget, MemoryLimit};
+pub use deepen::verify;
 pub use drive::Progress;
 pub use gather::{Remote, RemoteEvent};
 pub use job::{Assignment, Job, Left, PROTOCOL, PartOutcome, Report};
@@ -109,6 +111,11 @@ impl Request<'_> {
         }
     }
 
+    /// Whether a bound on loops was not given, and another search can be made with one.
+    fn may_be_bounded(&self) -> bool {
+        self.unroll.is_none() && self.checkpoint.is_none() && self.remote.is_none()
+    }
+
     fn options(&self) -> porf_explore::Options {
         porf_explore::Options {
             unroll: self.unroll,
@@ -124,8 +131,8 @@ impl Request<'_> {
 const LEFT: &str = "the process ends while other threads still wait, which would never go on: that is no violation, \
                     because nobody joins them";
 
-/// Explores every execution of a program under a model, and says whether one of them goes wrong.
-pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
+/// One search. The second result says that it came to no end, and that a bound on loops may help.
+pub(crate) fn once(input: &Input, request: &Request<'_>) -> Result<(Answer, bool), Error> {
     let program = compiled(input, request.model)?;
     // Reductions identify executions that differ only in dead registers or in which thread is which. A condition
     // can tell these apart.
@@ -143,7 +150,7 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         cpu: (usage::cpu_time() - cpu).as_secs_f64(),
     };
     findings.end();
-    let Findings { mut seen, stopped, unsupported, .. } = findings;
+    let Findings { mut seen, stopped, unsupported, endless, .. } = findings;
     let (complete, blocked) = seen.dropped;
     statistics.executions = statistics.executions.saturating_sub(complete);
     statistics.blocked = statistics.blocked.saturating_sub(blocked);
@@ -169,7 +176,7 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         warnings.push(LEFT.to_string());
     }
     warnings.extend(unsought(&verdict, &seen.unsought));
-    Ok(Answer {
+    let answer = Answer {
         origin: input.origin.clone(),
         cuts: seen.cuts,
         model: request.model,
@@ -187,7 +194,8 @@ pub fn verify(input: &Input, request: &Request<'_>) -> Result<Answer, Error> {
         unfinished,
         repair: None,
         warnings,
-    })
+    };
+    Ok((answer, endless))
 }
 
 /// The equivalence under which the search can answer: a condition about final contents of memory needs co.
@@ -309,6 +317,7 @@ fn search<'a>(
     match explored {
         Err(Error::Explore(ExploreError::Limit(message))) => {
             findings.stopped = Some(Limit::Other(message));
+            findings.endless = request.may_be_bounded();
             Ok(so_far(findings))
         }
         // What was found before the search came to something that it cannot do stays found.
