@@ -468,6 +468,8 @@ impl<'p> History<'p> {
                         }
                     }
                     Next::Emit(Label::Read { .. }) if self.may_wait(&state) => Ready::Await,
+                    Next::Emit(read) if self.awaits.is_some() && self.may_fail(read, loc) => Ready::Await,
+                    Next::Emit(Label::Read { .. }) if self.may_retry(parent, &state, loc) => Ready::Await,
                     _ => Ready::Yes,
                 }
             }

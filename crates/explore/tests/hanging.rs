@@ -26,6 +26,10 @@ enum Step {
     Cas(usize, u64),
     /// `while x.exchange(1) != 0 && y.exchange(1) != 0 { }`
     Both(usize, usize),
+    /// `while x.fetch_sub(a) < least { x.fetch_add(a) }`; if it waits, until there is as much before it tries again.
+    Take(u64, u64, bool),
+    /// `x.fetch_add(a)`
+    Give(u64),
 }
 
 const NAMES: [&str; 2] = ["x", "y"];
@@ -57,6 +61,13 @@ impl Step {
                 "go = 1; while go != 0 {{ go = {}.exchange(1, sc); if go != 0 {{ go = {}.exchange(1, sc) }} }}",
                 NAMES[x], NAMES[y]
             ),
+            Step::Take(a, least, waits) => {
+                let wait = if waits { format!("while x.sc < {least} {{ }}") } else { String::new() };
+                format!(
+                    "o = x.fetch_sub({a}, sc); while o < {least} {{ d = x.fetch_add({a}, sc); {wait} o = x.fetch_sub({a}, sc) }} o = 0; d = 0;"
+                )
+            }
+            Step::Give(a) => format!("d = x.fetch_add({a}, sc); d = 0;"),
         }
     }
 
@@ -86,6 +97,20 @@ impl Step {
             Step::Both(x, y) => {
                 let old = std::mem::replace(&mut memory[if part == 0 { x } else { y }], 1);
                 (old != 0).then_some(1 - part)
+            }
+            Step::Take(a, least, _) if part == 0 => {
+                let enough = memory[0] >= least;
+                memory[0] -= a;
+                (!enough).then_some(1)
+            }
+            Step::Take(a, _, waits) if part == 1 => {
+                memory[0] += a;
+                Some(if waits { 2 } else { 0 })
+            }
+            Step::Take(_, least, _) => Some(if memory[0] >= least { 0 } else { 2 }),
+            Step::Give(a) => {
+                memory[0] += a;
+                None
             }
         }
     }
@@ -147,6 +172,56 @@ fn found(text: &str, model: Model, equivalence: Equivalence) -> Option<bool> {
     })
     .unwrap();
     (seen <= 2_000).then_some(stuck)
+}
+
+/// Whether some state is reached from which no thread comes to its next step any more, though not all are at their ends.
+fn stands(threads: &[Vec<Step>], start: State) -> bool {
+    let steps = |(_, at): &State| at.iter().map(|(step, _)| *step).collect::<Vec<_>>();
+    reachable(threads, start).into_iter().any(|state| {
+        let here = steps(&state);
+        let is_over = here.iter().zip(threads).all(|(step, code)| *step == code.len());
+        !is_over && reachable(threads, state).iter().all(|later| steps(later) == here)
+    })
+}
+
+/// Attempts that are taken back are left out: who is said to wait for ever does.
+#[test]
+fn waiting_for_a_counter() {
+    let full = std::env::var_os("PORF_FULL").is_some();
+    let (mut hanging, mut others) = (0, 0);
+    for seed in 0..if full { 10_000 } else { 40 } {
+        let mut random = Random::new((18 << 40) + seed);
+        let mut threads = Vec::new();
+        for _ in 0..2 + random.below(2) {
+            let mut code = Vec::new();
+            for _ in 0..1 + random.below(2) {
+                let amount = random.pick(&[1, 3]);
+                match random.below(6) {
+                    0 => code.push(Step::Store(1, 1)),
+                    1 => code.push(Step::Await(1, 1)),
+                    _ => {
+                        let least = random.pick(&[18, 19, 20]);
+                        code.push(Step::Take(amount, least, random.below(2) == 0));
+                        code.extend((random.below(4) != 0).then_some(Step::Give(amount)));
+                    }
+                }
+            }
+            threads.push(code);
+        }
+        let mut text = String::from("program random\nglobal x = 20, y\n");
+        for (at, code) in threads.iter().enumerate() {
+            let code: Vec<String> = code.iter().map(|step| step.text()).collect();
+            writeln!(text, "thread P{at} {{ {} }}", code.join(" ")).unwrap();
+        }
+        let expected = stands(&threads, ([20, 0], vec![(0, 0); threads.len()]));
+        for (model, equivalence) in [(Model::Sc, Equivalence::Mo), (Model::Rc11, Equivalence::Mo)] {
+            let Some(found) = found(&text, model, equivalence) else { continue };
+            assert!(expected || !found, "{model} {equivalence}\n{text}");
+            *if found { &mut hanging } else { &mut others } += 1;
+        }
+    }
+    println!("{hanging} hang, {others} do not");
+    assert!(hanging > 3 && others > 3, "{hanging} programs hang, {others} do not");
 }
 
 #[test]

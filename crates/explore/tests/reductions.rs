@@ -390,27 +390,55 @@ fn a_reader_writer_lock() {
     }
 }
 
-/// P0 takes a lock or a flag for a moment, gives it back and goes on. P1 sees that it goes on, and then that the lock
-/// is taken: it reads what was overwritten. In no execution without that iteration is the lock ever taken.
+/// P0 takes a lock or a flag, or from a counter, for a moment, gives it back and goes on. P1 sees that it goes on, and
+/// then what there was meanwhile: it reads what was overwritten. In no execution without that iteration is there ever
+/// such a value.
 #[test]
 fn a_moment_that_is_seen_late() {
-    let lock = "program late
-global x, y, z, l
-thread P0 { go = 0; d = 0; r = 0; while go == 0 { r = x.rlx; if r == 0 { lock l; d = z.rlx; unlock l } else { go = 1 } } d = 0; r = 0; y.rlx = 1 }
-thread P1 { t = 5; x.rlx = 1; a = y.rlx; if a == 1 { t = trylock l; if t != 0 { unlock l } } }
-";
-    let flag = "program late
-global x, y, z, l
-thread P0 { go = 0; d = 0; r = 0; o = 0; while go == 0 { r = x.rlx; if r == 0 { o = l.cas(0, 1, acq, rlx); d = z.rlx; l.rel = 0 } else { go = 1 } } d = 0; r = 0; o = 0; y.rlx = 1 }
-thread P1 { t = 5; x.rlx = 1; a = y.rlx; if a == 1 { t = l.rlx } }
-";
-    for (text, reduction) in [(lock, Reduction::NetEffect), (flag, Reduction::Flags)] {
-        let program = porf_ir::parse(text).unwrap();
-        for where_ in EVERYWHERE {
-            let states =
-                |reductions| show(&program, where_, Schedule::default(), 2, reductions).unwrap().states;
-            let reductions = Reductions::only(Reduction::Retries).with(reduction);
-            assert_eq!(states(reductions), states(Reductions::NONE), "{where_:?}, {reduction}");
+    let lock = "lock l; d = z.rlx; unlock l";
+    let flag = "o = l.cas(0, 1, acq, rlx); if o == 0 { d = z.rlx; l.rel = 0 }";
+    let count = "o = l.fetch_sub(1, acq); d = l.fetch_add(1, rel)";
+    let counts = Reduction::Counters;
+    for (first, moment, seen, reduction) in [
+        (0, lock, "t = trylock l; if t != 0 { unlock l }", Reduction::NetEffect),
+        (0, flag, "t = l.rlx", Reduction::Flags),
+        // A loop that waits for the moment: reading anything else is an iteration that is left out.
+        (0, flag, "go = 1; while go == 1 { t = l.rlx; d = t; go = t == 0 } t = 7; d = 0", Reduction::Flags),
+        (9, count, "t = l.rlx", counts),
+        (9, count, "go = 1; while go == 1 { t = l.rlx; d = t; go = t == 9 } t = 7; d = 0", counts),
+        // It waits for ever.
+        (9, count, "t = l.rlx; if t == 8 { while l.rlx != 20 {} } t = 0", counts),
+        (9, count, "t = l.rlx; if t == 8 { t = l.rlx; while l.rlx < 9 {} } t = 0", counts),
+        // Somebody waits for a value that nobody leaves behind.
+        (9, count, "t = l.rlx; while t < 9 { t = l.rlx; while t != 9 { t = l.rlx } } t = 0", counts),
+        // It does something before it gives up.
+        (9, count, "t = l.rlx; if t == 8 { t = l.fetch_sub(5, rlx); assume 0 } t = 0", counts),
+        (9, count, "t = l.rlx; if t == 8 { t = l.fetch_sub(5, rlx); while l.rlx != 20 {} } t = 0", counts),
+        (9, count, "t = l.fetch_sub(5, rlx); assume t == 9; d = l.fetch_add(5, rlx); t = 0; d = 0", counts),
+        (9, count, "t = l.cas(8, 3, rlx, rlx)", counts),
+        (9, count, "t = l.exchange(9, rlx); t = 0", counts),
+    ] {
+        // Others that see what nobody should, or change it.
+        let assert = "thread P2 { t = l.rlx; assert t > 5, \"low\"; t = 0 }\n";
+        let takes = "thread P2 { u = l.fetch_sub(1, rlx); u = 0 }\n";
+        let more = if reduction == counts { &["", assert, takes][..] } else { &[""] };
+        let text = format!(
+            "program late
+global x, y, z, l = {first}
+thread P0 {{ go = 0; d = 0; r = 0; o = 0; while go == 0 {{ r = x.rlx; if r == 0 {{ {moment} }} else {{ go = 1 }} }} d = 0; r = 0; o = 0; y.rlx = 1 }}
+thread P1 {{ t = 5; d = 0; go = 0; x.rlx = 1; a = y.rlx; if a == 1 {{ {seen} }} }}
+"
+        );
+        for text in more.iter().map(|more| format!("{text}{more}")) {
+            let program = porf_ir::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            for where_ in EVERYWHERE {
+                let shown = |reductions| show(&program, where_, Schedule::default(), 2, reductions).unwrap();
+                let full = shown(Reductions::NONE);
+                let few = shown(Reductions::only(Reduction::Retries).with(reduction));
+                assert_eq!(few.states, full.states, "{where_:?}\n{text}");
+                assert_eq!(few.wrong, full.wrong, "{where_:?}\n{text}");
+                assert!(full.stuck.is_subset(&few.stuck), "{where_:?}\n{text}");
+            }
         }
     }
 }

@@ -84,11 +84,11 @@ fn splitting_changes_nothing() {
     }
 }
 
-/// Forgetting thread histories at every step changes nothing.
-/// What a search has found out about the variables of a program goes with what is left of it.
+/// What a search has found out about the variables of a program goes with what is left of it. The same if it forgets
+/// what threads did all the time.
 #[test]
 fn splitting_with_reductions() {
-    let text = "program flags
+    let flags = "program flags
 global x, l, c
 fn poll() { r = 0; o = 0; while r < 2 { o = l.cas(0, 1, acq, rlx); if o == 0 { r = x.na; l.rel = 0 } } return r }
 fn add() { o = 1; while o != 0 { o = l.cas(0, 1, acq, rlx) } x.na = x.na + 1; l.rel = 0; r = c.rlx; o = c.cas(r, r + 1, rlx, rlx); while o != r { r = o; o = c.cas(r, r + 1, rlx, rlx) } return r }
@@ -96,19 +96,54 @@ thread P { a = poll() }
 thread Q { a = add() }
 thread R { b = add() }
 ";
-    let program = porf_ir::parse(text).unwrap();
-    for model in [Model::Sc, Model::Ra, Model::Rc11] {
-        let whole = alone(&program, model, Equivalence::Mo);
-        assert!(whole.len() > 10 && whole.values().all(|times| *times == 1), "{model}: {}", whole.len());
-        for (step, jobs) in [(1, 1), (2, 2), (7, 3)] {
+    let counters = "program counters
+global x, c = 60
+fn read() { d = 0; t = 0; o = c.fetch_sub(1, acq); while (o > 50) == 0 { d = c.fetch_add(1, rlx); t = c.rlx; while t < 51 { t = c.rlx } o = c.fetch_sub(1, acq) } r = x.na; d = c.fetch_add(1, rel); return r }
+fn write() { d = 0; t = 0; o = c.fetch_sub(10, acq); while (o == 60) == 0 { d = c.fetch_add(10, rlx); t = c.rlx; while t != 60 { t = c.rlx } o = c.fetch_sub(10, acq) } x.na = x.na + 1; d = c.fetch_add(10, rel); return 0 }
+thread P { a = read() }
+thread Q { a = read(); b = 0 }
+thread R { b = write() }
+";
+    let polls = "program polls
+global x, y, z, l
+fn poll() { r = 0; while r == 0 { lock l; r = x.na; unlock l } return r }
+fn add() { r = y.rlx; o = y.cas(r, r + 1, rlx, rlx); while o != r { r = o; o = y.cas(r, r + 1, rlx, rlx) } lock l; x.na = 1; unlock l; return 0 }
+thread P { a = poll(); b = z.rlx }
+thread Q = add()
+thread R = add()
+thread S { z.rlx = 1 }
+";
+    for (text, least) in [(flags, 10), (counters, 10), (polls, 5)] {
+        let program = porf_ir::parse(text).unwrap();
+        for model in [Model::Sc, Model::Ra, Model::Rc11] {
+            let whole = alone(&program, model, Equivalence::Mo);
             assert!(
-                in_steps(&program, model, Equivalence::Mo, step, jobs) == whole,
-                "{model}: {step}, {jobs}"
+                whole.values().all(|times| *times == 1) && whole.len() > least,
+                "{}\n{text}",
+                whole.len()
             );
+            for (step, jobs) in [(1, 1), (2, 2), (7, 3)] {
+                let found = in_steps(&program, model, Equivalence::Mo, step, jobs);
+                assert!(found == whole, "{model}: {step}, {jobs}\n{text}");
+            }
+            assert!(forgetting(&program, model, Equivalence::Mo) == whole, "{model}\n{text}");
         }
     }
 }
 
+/// All executions, while thread histories are forgotten at every step.
+fn forgetting(program: &Program, model: Model, equivalence: Equivalence) -> Keys {
+    let mut keys = Keys::new();
+    let mut visitor = |visit: Visit<'_, '_>| {
+        note(&mut keys, &visit);
+        ControlFlow::Continue(())
+    };
+    let options = Options { memory: Some(0), ..Options::default() };
+    explore(program, model, equivalence, &options, &mut visitor).unwrap();
+    keys
+}
+
+/// Forgetting thread histories at every step changes nothing.
 #[test]
 fn histories_can_be_forgotten() {
     let kinds = [
@@ -121,13 +156,7 @@ fn histories_can_be_forgotten() {
     for seed in 0..150 {
         let program = program((12 << 40) + seed, 8, Modes::All);
         for (model, equivalence) in kinds {
-            let mut keys = Keys::new();
-            let mut visitor = |visit: Visit<'_, '_>| {
-                note(&mut keys, &visit);
-                ControlFlow::Continue(())
-            };
-            let options = Options { memory: Some(0), ..Options::default() };
-            explore(&program, model, equivalence, &options, &mut visitor).unwrap();
+            let keys = forgetting(&program, model, equivalence);
             let text = porf_ir::print(&program);
             assert!(keys == alone(&program, model, equivalence), "{model} {equivalence}\n{text}");
         }

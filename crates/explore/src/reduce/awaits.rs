@@ -11,21 +11,27 @@
 //! what is blocked by an assumption about several reads, or after a write, still is.
 //!
 //! A read may have to wait if it is that of a lock, if an assumption or a block can follow it with no access
-//! between them, or if it is all that a loop does. Cost: one look at the code for each read.
+//! between them, or if it is all that a loop does; if it changes a counter ([`counters`](super::counters)); or if the
+//! thread has read the same location before, with no effect since then: it may turn out to be a retry
+//! ([`retries`](super::retries)). Cost: one look at the code for each read, and in programs with loops one at what the
+//! thread did since its last effect.
 
 use super::{Reduction, Reductions};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::facts::Tracking;
-use crate::history::{History, Ready};
+use crate::history::{History, Next, Ready, Tag};
 use crate::schedule::tag_of;
 use crate::search::Trail;
 use porf_consistency::MemoryModel;
-use porf_event::ThreadId;
-use porf_graph::Ev;
+use porf_event::{Label, ThreadId};
+use porf_graph::{Ev, Loc};
 use porf_interp::ThreadState;
 use porf_ir::{Function, Instr, Program};
 use std::cell::OnceCell;
+
+/// How far back an earlier read of the same location is looked for.
+const FAR: u32 = 64;
 
 /// What tells reads that may have to wait.
 pub(crate) struct Awaits<'p> {
@@ -49,6 +55,25 @@ impl History<'_> {
             return false;
         };
         functions[id.0 as usize].get_or_init(|| waits(program.function(id)))[at as usize]
+    }
+}
+
+impl History<'_> {
+    /// Whether a read that comes next may turn out to be a retry: the thread has read the same before, with no effect
+    /// since then.
+    pub fn may_retry(&self, parent: Option<Tag>, state: &ThreadState, loc: Loc) -> bool {
+        if self.awaits.is_none() || self.retries.is_none() {
+            return false;
+        }
+        let mut after = parent;
+        for _ in 0..FAR {
+            let Some(tag) = after.filter(|tag| self.state(*tag).effects() == state.effects()) else { break };
+            if self.node(tag).loc == loc && matches!(self.node(tag).next, Next::Emit(Label::Read { .. })) {
+                return true;
+            }
+            after = self.node(tag).parent;
+        }
+        false
     }
 }
 

@@ -13,7 +13,10 @@
 //! - Let a *shift* be a sum of steps, of as many as there are other threads at most. A thread that reads v must do
 //!   the same if it reads v and a shift: come to a state that is alike, and add as much to the counter. Or that read
 //!   must lead to nothing: to nothing but accesses to the counter, whatever they read, and in the end to an iteration
-//!   that is left out too, or to waiting.
+//!   that is left out too, and the read with it. A read that ends an iteration is asked about as well: shifted, it
+//!   might not end it.
+//! - It may also lead to waiting for another value, after all has been taken back and with nothing but steps up to
+//!   there. It may wait in vain then, and so the read must lead to nothing also if it gives what is there in the end.
 //! - Values are away from the first one by a sum of steps, of as many as there are threads at most. So the values
 //!   that "whatever they read" stands for are known.
 //! - An iteration that is left out begins where the additions of its thread so far come to 0. So each thread is in
@@ -31,6 +34,13 @@
 //!   left out.
 //! - The counter ends as before, for an iteration adds 0 in all. What races, still does: only atomic accesses to the
 //!   counter and atomic reads are left out, of memory that nobody frees.
+//!
+//! An attempt that leads to nothing whatever comes next is not even made: the thread waits at its read
+//! (`fails_at_once`). So nobody sees what is in between, and there are few executions in which threads only wait.
+//!
+//! A thread that ended up waiting in vain still does. In the end all iterations that are left out are over, so the
+//! counter has the same value without them; and the read after which it came to wait gives that value, or leads to
+//! nothing.
 //!
 //! A thread that waits like this hangs if every other thread, since what it read, has added a step or 0 in all: what
 //! it reads next differs by a shift, so it does the same again, or what leads to nothing.
@@ -85,6 +95,8 @@ impl Counter {
 const MOST_VALUES: usize = 400;
 /// Iterations with more steps are not left out. This bounds how far back is looked at every event.
 const LONGEST: usize = 16;
+/// After so many changes in a row a thread makes its attempts to their ends.
+const MOST_UPDATES: usize = 8;
 /// How many reads of a thread are followed that finds a counter shifted.
 const FAR: u32 = 6;
 
@@ -175,10 +187,37 @@ impl Outcome {
             _ => None,
         }
     }
+}
 
-    fn is_blocked(&self) -> bool {
-        matches!(self.step, Step::Blocked(_))
+/// What is asked about a read of a counter.
+struct Question {
+    counting: Arc<Counting>,
+    /// The value that the counter had first.
+    first: Value,
+    /// The history before the read, and the place of the read in its thread.
+    before: Tag,
+    index: u32,
+    /// What a thread may come to wait at: answers that must lead to nothing as well.
+    waits: Vec<Value>,
+    /// Since when a thread repeats itself that does nothing, and whether it may come to a bound.
+    since: u32,
+    is_bounded: bool,
+}
+
+impl Question {
+    fn new(counting: Arc<Counting>, first: Value, before: Tag, index: u32) -> Question {
+        Question { counting, first, before, index, waits: Vec::new(), since: index, is_bounded: false }
     }
+}
+
+/// What a thread has done since a read that is asked about.
+#[derive(Clone, Copy)]
+struct Path {
+    /// What it added to the counter in all, and whether that was a step all the time.
+    sum: Value,
+    is_step: bool,
+    /// The last value of the counter that it knows.
+    last: Value,
 }
 
 /// Whether an event is half of a read-modify-write as counters have them.
@@ -374,9 +413,7 @@ impl History<'_> {
 
     /// Begins anew if the last event of a history is not one of a counter, or if it would matter that it is shifted.
     fn look_at_counter(&mut self, tag: Tag) -> Result<(), Error> {
-        let node = self.node(tag);
-        // It is part of what is left out.
-        let Some(before) = node.parent.filter(|_| node.ended_by.is_none()) else { return Ok(()) };
+        let Some(before) = self.node(tag).parent else { return Ok(()) };
         let Some(counting) = self.counting(self.node(before).loc).cloned() else { return Ok(()) };
         if !self.retries.as_mut().is_some_and(|known| known.looked.insert(tag.0)) {
             return Ok(());
@@ -393,8 +430,10 @@ impl History<'_> {
                 let Some(now) = self.outcome(before, value) else { return Err(counting.refuted()) };
                 let shifted: Vec<Value> =
                     counting.shifts.iter().map(|shift| width.truncate(value.wrapping_add(*shift))).collect();
+                let index = self.state(before).events();
+                let question = Question::new(Arc::clone(counting), first, before, index);
                 self.ask(true);
-                let answer = self.lead_to_nothing(before, &shifted, Some(&now), first, counting, FAR);
+                let answer = self.may_be_shifted(question, &shifted, &now);
                 self.ask(false);
                 answer? && counting.all.len() <= MOST_VALUES
             }
@@ -436,32 +475,137 @@ impl History<'_> {
         self.interp.program().threads.len() == 1 && self.state(tag).thread().0 == 0
     }
 
-    /// Whether each of some answers to the next read leads to nothing, or to the same as another one that is known.
-    fn lead_to_nothing(
+    /// Whether a thread is in the middle of an attempt that it will take back, whatever it reads then: since when it
+    /// repeats itself.
+    pub fn fails_at_once(&mut self, tag: Tag) -> Result<Option<u32>, Error> {
+        let Label::Read { rmw, value, .. } = self.node(tag).label else { return Ok(None) };
+        let Some(before) = self.node(tag).parent.filter(|_| is_update(rmw)) else { return Ok(None) };
+        let loc = self.node(before).loc;
+        let Some(counting) = self.counting(loc).cloned() else { return Ok(None) };
+        let lost = !matches!(self.loss(tag, before, false), Loss::Nothing);
+        if !self.state(tag).is_mid_instruction() || lost || self.updates(before, loc) > MOST_UPDATES {
+            return Ok(None);
+        }
+        let Some(now) = self.outcome(before, value) else { return Ok(None) };
+        let first = counting.counter.starts.unwrap_or(self.cells()[loc.as_usize()].initial);
+        let index = self.state(before).events();
+        let mut question = Question::new(Arc::clone(&counting), first, before, index);
+        let asks = self.retries.as_ref().is_some_and(|known| known.asks);
+        self.ask(true);
+        let path = Path { sum: 0, is_step: true, last: value };
+        let answer = self.comes_to_nothing(tag, path, &mut question, FAR);
+        self.ask(asks);
+        // It may come to wait for another value, in vain. Then this attempt must fail with that, too.
+        let fails = |value: &Value| {
+            self.outcome(before, *value).is_some_and(|other| self.are_alike(&now, &other, counting.width))
+        };
+        let fails = answer? && !question.is_bounded && question.waits.iter().all(fails);
+        Ok(fails.then_some(question.since))
+    }
+
+    /// How often a thread has changed a counter since it did anything else.
+    fn updates(&self, mut after: Tag, loc: Loc) -> usize {
+        let mut updates = 0;
+        while let Some(at) = self.node(after).parent.filter(|_| updates <= MOST_UPDATES) {
+            match self.node(after).label {
+                Label::Write { rmw, .. } if is_update(rmw) && self.node(at).loc == loc => updates += 1,
+                Label::Read { .. } | Label::Fence { .. } => {}
+                _ => break,
+            }
+            after = at;
+        }
+        updates
+    }
+
+    /// Whether the read that comes next may have to wait: it is that of a counter, which may be too low.
+    pub fn may_fail(&self, next: &Label, loc: Loc) -> bool {
+        matches!(next, Label::Read { rmw, .. } if is_update(*rmw)) && self.counting(loc).is_some()
+    }
+
+    /// Whether each answer to a read leads to nothing, or to the same as what it gave `now`.
+    fn may_be_shifted(
         &mut self,
-        before: Tag,
-        answers: &[Value],
-        known: Option<&Outcome>,
-        first: Value,
-        counting: &Arc<Counting>,
+        mut question: Question,
+        shifted: &[Value],
+        now: &Outcome,
+    ) -> Result<bool, Error> {
+        let width = question.counting.width;
+        for &answer in shifted {
+            let Some(outcome) = self.outcome(question.before, answer) else { return Ok(false) };
+            if !self.are_alike(now, &outcome, width) && !self.is_for_nothing(answer, &mut question)? {
+                return Ok(false);
+            }
+        }
+        // More may be added meanwhile.
+        let mut asked = 0;
+        while let Some(&answer) = question.waits.get(asked) {
+            if !self.is_for_nothing(answer, &mut question)? {
+                return Ok(false);
+            }
+            asked += 1;
+        }
+        Ok(true)
+    }
+
+    /// Whether an answer to a read leads to nothing.
+    fn is_for_nothing(&mut self, answer: Value, question: &mut Question) -> Result<bool, Error> {
+        let after = self.child(question.before, answer)?;
+        let path = Path { sum: 0, is_step: true, last: answer };
+        self.comes_to_nothing(after, path, question, FAR)
+    }
+
+    /// Whether a thread does nothing from here on but access a counter, and then ends, whatever it reads.
+    fn comes_to_nothing(
+        &mut self,
+        mut tag: Tag,
+        mut path: Path,
+        question: &mut Question,
         far: u32,
     ) -> Result<bool, Error> {
+        let width = question.counting.width;
+        loop {
+            let node = self.node(tag);
+            let is_here = self.counting(node.loc).is_some_and(|other| Arc::ptr_eq(other, &question.counting));
+            tag = match node.next {
+                Next::Blocked(reason) => return Ok(self.is_nothing(tag, reason, path, question)),
+                Next::Emit(Label::Fence { .. }) => self.child(tag, 0)?,
+                Next::Emit(Label::Write { rmw, value, .. }) if is_here && is_update(rmw) => {
+                    let after = self.child(tag, 0)?;
+                    let Some(step) = self.step(after, tag) else { return Ok(false) };
+                    path.sum = width.truncate(path.sum.wrapping_add(step));
+                    path.is_step &= question.counting.is_step(path.sum);
+                    path.last = value;
+                    after
+                }
+                Next::Emit(Label::Read { .. }) if is_here && far > 0 => {
+                    return self.all_come_to_nothing(tag, path, question, far - 1);
+                }
+                _ => return Ok(false),
+            };
+        }
+    }
+
+    /// The same, whatever the next read gives.
+    fn all_come_to_nothing(
+        &mut self,
+        before: Tag,
+        path: Path,
+        question: &mut Question,
+        far: u32,
+    ) -> Result<bool, Error> {
+        let counting = Arc::clone(&question.counting);
         let width = counting.width;
         let mut asked: Vec<Outcome> = Vec::new();
-        for &answer in answers {
+        for sum in &counting.all {
+            let answer = width.truncate(question.first.wrapping_add(*sum));
             let Some(outcome) = self.outcome(before, answer) else { return Ok(false) };
-            if outcome.is_blocked() || known.is_some_and(|known| self.are_alike(known, &outcome, width)) {
-                continue;
-            }
             let after = self.child(before, answer)?;
-            if matches!(self.node(after).next, Next::Blocked(_)) {
-                continue;
-            }
+            let ends = matches!(self.node(after).next, Next::Blocked(_));
             // What is alike goes on alike.
-            if asked.iter().any(|other| self.are_alike(other, &outcome, width)) {
+            if !ends && asked.iter().any(|other| self.are_alike(other, &outcome, width)) {
                 continue;
             }
-            if !self.comes_to_nothing(after, first, counting, far)? {
+            if !self.comes_to_nothing(after, Path { last: answer, ..path }, question, far)? {
                 return Ok(false);
             }
             asked.push(outcome);
@@ -469,29 +613,30 @@ impl History<'_> {
         Ok(true)
     }
 
-    /// Whether a thread does nothing from here on but access a counter, and then ends, whatever it reads.
-    fn comes_to_nothing(
-        &mut self,
-        mut tag: Tag,
-        first: Value,
-        counting: &Arc<Counting>,
-        far: u32,
-    ) -> Result<bool, Error> {
-        loop {
-            let node = self.node(tag);
-            let is_here = self.counting(node.loc).is_some_and(|other| Arc::ptr_eq(other, counting));
-            tag = match node.next {
-                Next::Blocked(_) => return Ok(true),
-                Next::Emit(Label::Fence { .. }) => self.child(tag, 0)?,
-                Next::Emit(Label::Write { rmw, .. }) if is_here && is_update(rmw) => self.child(tag, 0)?,
-                Next::Emit(Label::Read { .. }) if is_here && far > 0 => {
-                    let width = counting.width;
-                    let any: Vec<Value> =
-                        counting.all.iter().map(|sum| width.truncate(first.wrapping_add(*sum))).collect();
-                    return self.lead_to_nothing(tag, &any, None, first, counting, far - 1);
+    /// Whether a thread that ends at a history has done nothing since the read that is asked about.
+    fn is_nothing(&self, tag: Tag, reason: BlockReason, path: Path, question: &mut Question) -> bool {
+        match (reason, self.waits_since(tag)) {
+            // A shorter way leads here, and is asked about too.
+            (BlockReason::Retry, _) => true,
+            // Nobody wants to know.
+            (BlockReason::Bound, _) => {
+                question.is_bounded = true;
+                true
+            }
+            // The read is left out too.
+            (BlockReason::Spin, Some(since)) if since <= question.index => {
+                question.since = question.since.min(since);
+                true
+            }
+            // It waits for what comes, and in vain if nothing does. Then the read must lead to waiting, too, if it
+            // gives what there is in the end.
+            (BlockReason::Spin, Some(_)) if path.sum == 0 && path.is_step => {
+                if !question.waits.contains(&path.last) {
+                    question.waits.push(path.last);
                 }
-                _ => return Ok(false),
-            };
+                true
+            }
+            _ => false,
         }
     }
 }

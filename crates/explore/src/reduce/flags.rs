@@ -25,7 +25,7 @@ use super::Counter;
 use crate::error::Error;
 use crate::history::{History, Next, Tag};
 use crate::reduce::Reduction;
-use porf_event::{Label, LockKind, RmwKind, Value};
+use porf_event::{BlockReason, Label, LockKind, RmwKind, Value};
 use porf_graph::Loc;
 use serde::{Deserialize, Serialize};
 
@@ -159,11 +159,11 @@ impl History<'_> {
     /// the flag taken; the same with locks.
     pub fn look_at_flag(&mut self, tag: Tag) -> Result<(), Error> {
         let Some(before) = self.node(tag).parent else { return Ok(()) };
-        // It is part of what is left out.
-        if self.node(tag).ended_by.is_some() {
+        let (loc, label) = (self.node(before).loc, self.node(tag).label);
+        // It is part of what is left out. But it would stay if it read something else.
+        if self.node(tag).ended_by.is_some() && !matches!(label, Label::Read { value: 0, .. }) {
             return Ok(());
         }
-        let (loc, label) = (self.node(before).loc, self.node(tag).label);
         if let Label::Read { rmw: RmwKind::Lock(LockKind::Acquire), value: 0, .. } = label {
             let tries = self.retries.as_ref().is_some_and(|known| known.tries);
             if tries && self.interp.is_conditional(self.state(before)) && !self.leads_to_nothing(before, 1)? {
@@ -196,7 +196,7 @@ impl History<'_> {
     /// Whether a thread that finds a flag or a lock taken, by its next read, does nothing but wait or come back.
     fn leads_to_nothing(&mut self, tag: Tag, taken: Value) -> Result<bool, Error> {
         self.ask(true);
-        let answer = self.follow(tag, taken, FAR);
+        let answer = self.follow(tag, taken, FAR, false);
         self.ask(false);
         answer
     }
@@ -208,22 +208,27 @@ impl History<'_> {
         }
     }
 
-    fn follow(&mut self, tag: Tag, answer: Value, far: u32) -> Result<bool, Error> {
+    /// `gave` tells whether it has given something back meanwhile: others may see that.
+    fn follow(&mut self, tag: Tag, answer: Value, far: u32, gave: bool) -> Result<bool, Error> {
         let after = self.child(tag, answer)?;
         let loc = self.node(after).loc;
         match self.node(after).next {
+            Next::Blocked(BlockReason::Assume) if gave => Ok(false),
             Next::Blocked(_) => Ok(true),
             _ if far == 0 => Ok(false),
-            Next::Emit(Label::Fence { .. } | Label::Write { rmw: RmwKind::Lock(LockKind::Release), .. }) => {
-                self.follow(after, 0, far - 1)
+            Next::Emit(Label::Fence { .. }) => self.follow(after, 0, far - 1, gave),
+            Next::Emit(Label::Write { rmw: RmwKind::Lock(LockKind::Release), .. }) => {
+                self.follow(after, 0, far - 1, true)
             }
             // A flag that is given back, or found taken by an exchange.
             Next::Emit(Label::Write { value, rmw, .. }) if self.is_flag(loc) => {
                 let harmless = if rmw == RmwKind::None { value == 0 } else { value == answer };
-                Ok(harmless && self.follow(after, 0, far - 1)?)
+                Ok(harmless && self.follow(after, 0, far - 1, true)?)
             }
             Next::Emit(Label::Read { .. }) => match self.flag(loc).and_then(|flag| flag.taken) {
-                Some(taken) => Ok(self.follow(after, 0, far / 2)? && self.follow(after, taken, far / 2)?),
+                Some(taken) => {
+                    Ok(self.follow(after, 0, far / 2, gave)? && self.follow(after, taken, far / 2, gave)?)
+                }
                 None => Ok(false),
             },
             Next::Emit(_) | Next::Finished | Next::Fault(_) => Ok(false),

@@ -219,6 +219,11 @@ impl History<'_> {
         {
             return Ok(self.end(tag, Reduction::Counters, reason, since));
         }
+        if matches!(self.node(tag).next, Next::Emit(_))
+            && let Some(since) = self.fails_at_once(tag)?
+        {
+            return Ok(self.end(tag, Reduction::Counters, BlockReason::Spin, Some(since)));
+        }
         Ok(tag)
     }
 

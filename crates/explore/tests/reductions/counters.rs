@@ -70,6 +70,69 @@ fn straight(random: &mut Random) -> String {
     }
 }
 
+/// Looks at a counter and does something about what it sees: waits for a value that may never come, changes it and
+/// takes that back, or gives up.
+fn observing(random: &mut Random) -> String {
+    let look = random.pick(&["rlx", "rlx", "acq", "sc"]);
+    let amount = random.pick(&["1", "10"]);
+    let (first, undo) = match random.below(2) {
+        0 => (format!("t = c.{look}"), String::new()),
+        _ => (format!("t = c.fetch_sub({amount}, acq)"), format!("d = c.fetch_add({amount}, rel);")),
+    };
+    let test = random.pick(&["t == 60", "t > 50", "t != 50", "t > 58", "t == 59"]);
+    let mut wait = || {
+        let value = random.pick(&["60", "60", "51", "20"]);
+        match random.below(5) {
+            0 => String::new(),
+            1 => format!("while c.{look} != {value} {{}}"),
+            2 => format!("while c.{look} < {value} {{}}"),
+            3 => format!("t = c.{look}; while t < {value} {{ t = c.{look} }}"),
+            _ => format!("go = 2; while go == 2 {{ t = c.{look}; d = t; go = 1 + (t != {value}) }}"),
+        }
+    };
+    let (wait, other) = (wait(), wait());
+    let mut end = || match random.below(6) {
+        0 => "assume 0;".to_string(),
+        1 => "a = 7;".to_string(),
+        2 => "d = c.fetch_sub(1, rlx);".to_string(),
+        3 => format!("{undo} {other}"),
+        _ => undo.clone(),
+    };
+    let (right, wrong) = (end(), end());
+    let body = match random.below(4) {
+        0 | 1 => format!(
+            "go = 1; while go == 1 {{ {first}; if {test} {{ go = 0 }} else {{ {undo} {wait} }} }} {right}"
+        ),
+        2 => format!("{first}; if {test} {{ {right} }} else {{ {wrong} {wait} }}"),
+        _ => format!("{first}; while ({test}) == 0 {{ {undo} {wait} {first} }} {right}"),
+    };
+    format!("{body} t = 0; d = 0; go = 0;")
+}
+
+/// A thread that changes the counter for a moment and goes on, and others that know that it did.
+fn late(seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let amount = random.pick(&["1", "10"]);
+    let (take, give) = (random.pick(&["acq", "rlx", "sc"]), random.pick(&["rel", "rlx", "sc"]));
+    let mut text = format!(
+        "program late{seed}\nglobal x, y, c = 60\n\
+         thread P0 {{ go = 0; d = 0; r = 0; o = 0; while go == 0 {{ r = x.rlx; if r == 0 {{ o = c.fetch_sub({amount}, {take}); \
+         d = c.fetch_add({amount}, {give}) }} else {{ go = 1 }} }} d = 0; r = 0; o = 0; y.rlx = 1 }}\n"
+    );
+    let seen = observing(&mut random);
+    writeln!(
+        text,
+        "thread P1 {{ t = 0; d = 0; go = 0; a = 0; x.rlx = 1; b = y.rlx; if b == 1 {{ {seen} }} }}"
+    )
+    .unwrap();
+    text + &match random.below(4) {
+        0 => "thread P2 { t = c.rlx; assert t > 40, \"low\"; t = 0 }\n".to_string(),
+        1 => "thread P2 { u = c.fetch_sub(1, rlx); u = 0 }\n".to_string(),
+        2 => format!("thread P2 {{ t = 0; d = 0; go = 0; a = 0; {} }}\n", observing(&mut random)),
+        _ => String::new(),
+    }
+}
+
 fn text(seed: u64) -> String {
     let mut random = Random::new(seed);
     let mut text = format!("program counters{seed}\nglobal x, y, c = 60\n");
@@ -92,8 +155,8 @@ fn text(seed: u64) -> String {
     text + &code
 }
 
-pub fn source(seed: u64, _: u64) -> Source {
-    let text = text(seed);
+pub fn source(seed: u64, at: u64) -> Source {
+    let text = if at % 3 == 2 { late(seed) } else { text(seed) };
     let program = porf_ir::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     (program, text, 2)
 }
