@@ -1,4 +1,4 @@
-// Two mutexes taken in two orders: whether or not the threads meet, they may. Not so where a third lock, or the
+// Two mutexes or spin locks taken in two orders: whether or not the threads meet, they may. Not so where a third lock, or the
 // lives of the threads, keep them apart.
 #include <pthread.h>
 #include <sched.h>
@@ -7,9 +7,17 @@
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER, gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
-static int guarded;
+static pthread_spinlock_t spin_a, spin_b;
+static int guarded, spinning;
 
 static void both(pthread_mutex_t *first, pthread_mutex_t *second) {
+    if (spinning) {
+        pthread_spin_lock(first == &a ? &spin_a : &spin_b);
+        pthread_spin_lock(second == &a ? &spin_a : &spin_b);
+        pthread_spin_unlock(second == &a ? &spin_a : &spin_b);
+        pthread_spin_unlock(first == &a ? &spin_a : &spin_b);
+        return;
+    }
     if (guarded) pthread_mutex_lock(&gate);
     pthread_mutex_lock(first);
     pthread_mutex_lock(second);
@@ -62,7 +70,7 @@ int main(int argc, char **argv) {
 #ifdef RIGHT
     const char *cases[] = {"gate", "lives", "try", "same"};
 #else
-    const char *cases[] = {"plain"};
+    const char *cases[] = {"plain", "spin"};
 #endif
     if (argc < 2) {
         for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) puts(cases[i]);
@@ -73,7 +81,12 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "lives")) together(ab, ba, 0);
     if (!strcmp(argv[1], "try")) together(ab, tries, 1);
     if (!strcmp(argv[1], "same")) together(readers, readers, 1);
-    if (!strcmp(argv[1], "plain")) {
+    spinning = !strcmp(argv[1], "spin");
+    if (spinning) {
+        pthread_spin_init(&spin_a, 0);
+        pthread_spin_init(&spin_b, 0);
+    }
+    if (!strcmp(argv[1], "plain") || spinning) {
         // The second begins when the first has done it, but lives: the deadlock itself is very rare.
         pthread_t threads[2];
         pthread_create(&threads[0], 0, ab_and_more, 0);

@@ -36,7 +36,7 @@ pub struct Evaluator<'m> {
 
 /// The answer for one execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Outcome {
+pub struct Judgement {
     /// How many values of the model's own choices make the execution consistent; 0 or 1 for a model that makes none.
     pub consistent: usize,
     /// The violated axiom, if no choice is consistent: an index for [`Evaluator::axiom`].
@@ -47,7 +47,7 @@ pub struct Outcome {
     pub undefined: bool,
 }
 
-impl Outcome {
+impl Judgement {
     /// Whether the model allows the execution.
     pub fn is_consistent(&self) -> bool {
         self.consistent > 0
@@ -56,7 +56,7 @@ impl Outcome {
 
 /// Why an execution is forbidden.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Violation {
+pub struct BrokenAxiom {
     /// The name of the axiom, or its place.
     pub axiom: String,
     /// The axiom, as the model has it.
@@ -145,13 +145,13 @@ impl<'m> Evaluator<'m> {
     }
 
     /// Checks the execution: is it consistent, and which flags does it raise?
-    pub fn check(&mut self) -> Result<Outcome, Diagnostic> {
+    pub fn check(&mut self) -> Result<Judgement, Diagnostic> {
         let program = self.program();
         self.failed[2] = match self.failed[1] {
             None => self.run(&program, &program.stages[2])?,
             failed => failed,
         };
-        let mut outcome = Outcome { violated: self.failed[2], ..Outcome::default() };
+        let mut outcome = Judgement { violated: self.failed[2], ..Judgement::default() };
         if outcome.violated.is_none() {
             self.choose(&program, 0, &mut outcome)?;
         }
@@ -163,13 +163,13 @@ impl<'m> Evaluator<'m> {
     }
 
     /// The axiom that the last check found violated, with its cycle.
-    pub fn explain(&mut self) -> Option<Violation> {
+    pub fn explain(&mut self) -> Option<BrokenAxiom> {
         let program = self.program.clone()?;
         self.last.map(|index| self.violation(&program, index))
     }
 
     /// Every axiom that the execution violates, not only the first, and whatever the model may choose itself.
-    pub fn violations(&mut self) -> Result<Vec<Violation>, Diagnostic> {
+    pub fn violations(&mut self) -> Result<Vec<BrokenAxiom>, Diagnostic> {
         let program = self.program();
         let mut failed = Vec::new();
         for step in program.stages[..3].iter().flatten() {
@@ -182,9 +182,9 @@ impl<'m> Evaluator<'m> {
         Ok(failed.into_iter().map(|index| self.violation(&program, index)).collect())
     }
 
-    fn violation(&self, program: &Program, index: usize) -> Violation {
+    fn violation(&self, program: &Program, index: usize) -> BrokenAxiom {
         let axiom = self.axiom(index);
-        let mut violation = Violation {
+        let mut violation = BrokenAxiom {
             axiom,
             text: String::new(),
             property: Property::Empty,
@@ -242,7 +242,7 @@ impl<'m> Evaluator<'m> {
         test.name.as_ref().map_or_else(|| format!("{:?}", test.span), |name| name.to_string())
     }
 
-    /// The names of the flags in [`Outcome::flags`].
+    /// The names of the flags in [`Judgement::flags`].
     pub fn flag_names(&self, flags: u64) -> Vec<String> {
         let Some(program) = &self.program else { return Vec::new() };
         let mut names: Vec<String> = (program.tests.iter().enumerate())
@@ -290,7 +290,7 @@ impl<'m> Evaluator<'m> {
     }
 
     /// Tries all values of the choices from the `index`-th on.
-    fn choose(&mut self, program: &Program, index: usize, outcome: &mut Outcome) -> Result<(), Diagnostic> {
+    fn choose(&mut self, program: &Program, index: usize, outcome: &mut Judgement) -> Result<(), Diagnostic> {
         let Some(choice) = program.choices.get(index) else { return self.accept(program, outcome) };
         let values = match self.interpret(program, choice.domain.clone())? {
             Value::Empty => {
@@ -321,7 +321,7 @@ impl<'m> Evaluator<'m> {
     }
 
     /// A consistent execution: which flags does it raise?
-    fn accept(&mut self, program: &Program, outcome: &mut Outcome) -> Result<(), Diagnostic> {
+    fn accept(&mut self, program: &Program, outcome: &mut Judgement) -> Result<(), Diagnostic> {
         outcome.consistent += 1;
         let mut late = program.late.as_slice();
         let is_flag = |test: usize| program.tests[test].require == Require::Flag;

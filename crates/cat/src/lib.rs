@@ -37,7 +37,7 @@ mod symbolic;
 mod value;
 
 pub use derive::Edge;
-pub use evaluator::{Evaluator, Outcome, Violation};
+pub use evaluator::{BrokenAxiom, Evaluator, Judgement};
 pub use events::{EventStructure, EventView, full_fence};
 pub use model::CatModel;
 pub use node::Kind;

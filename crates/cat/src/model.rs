@@ -83,7 +83,7 @@ impl CatModel {
     }
 
     /// Which shipped model it is; `None` for a text of the user's.
-    pub fn is_shipped(&self) -> Option<Model> {
+    pub fn shipped_as(&self) -> Option<Model> {
         self.shipped
     }
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 const SIGNALS: [libc::c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT, libc::SIGILL];
 
-/// What to say, and where: made beforehand, since a signal handler may not allocate.
+/// The message, and where it goes. It is made in advance, because a signal handler may not allocate.
 static MESSAGE: OnceLock<(libc::c_int, String)> = OnceLock::new();
 
 pub struct Guard([libc::sigaction; SIGNALS.len()]);

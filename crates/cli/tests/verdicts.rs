@@ -81,7 +81,7 @@ fn sampling_contradicts_nothing() {
 }
 
 /// Whether a finding of the sampler is what `KIND LINE` says. Where the behaviour is undefined anything may
-/// happen; what waits for ever is not told apart.
+/// happen; what waits forever is not told apart.
 fn is_of_kind(found: &str, expected: &str) -> bool {
     let expected = expected.split_whitespace().next().unwrap_or_default();
     let waits = |kind: &str| matches!(kind, "deadlock" | "liveness");

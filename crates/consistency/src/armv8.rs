@@ -1,7 +1,7 @@
 //! ARMv8: locally ordered before.
 //!
-//! Source: `models/armv8.cat`, whose names these are. None of it depends on rf or co: what a thread passes on to
-//! itself is a matter of program order (lrs).
+//! Source: `models/armv8.cat`; the names here are the names there. None of it depends on rf or co: which write of
+//! its own thread a read comes after (lrs) follows from program order.
 
 use crate::checked::Armv8;
 use crate::labels::{no_access, silent};
@@ -19,7 +19,7 @@ impl LocalOrder for Armv8 {
     const AMO_IS_ONE: bool = false;
 
     /// Two sets: (lob | pick-lob)+, and lob alone.
-    fn find<'w>(linked: &impl Linked, event: Ev, known: &impl Fn(Ev) -> &'w [u64]) -> Words {
+    fn find<'w>(linked: &impl Linked, event: Ev, order_of: &impl Fn(Ev) -> &'w [u64]) -> Words {
         let graph = linked.graph();
         let this = graph.event(event);
         let events = earlier(graph, this);
@@ -38,8 +38,8 @@ impl LocalOrder for Armv8 {
         merge(&mut steps, &picks);
         let half = |at: u32, second: bool| {
             let count = words(at);
-            let known = known(events[at as usize]);
-            if second { &known[count..] } else { &known[..count] }
+            let order = order_of(events[at as usize]);
+            if second { &order[count..] } else { &order[..count] }
         };
         let access = |at: &u32| is_access(graph, events[*at as usize]);
         let mut lob = steps.clone();

@@ -1,12 +1,12 @@
 //! Any model that is written in cat, evaluated on the whole graph for every question.
 //!
-//! Source: the model's own text; `porf-cat` says how it is read. Cost: that of the model's relations over
-//! all events, tens of microseconds for graphs of ten events; for models that have no checker of their own.
+//! This serves models that have no checker of their own. Source: the model's own text; `porf-cat` says how it
+//! is read. Cost: that of the model's relations over all events, tens of microseconds for ten events.
 
 use crate::checker::{Checker, Initial, porf};
 use crate::labels::silent;
 use crate::order::Architecture;
-use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outcome, full_fence};
+use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Judgement, full_fence};
 use porf_event::{
     Access, DepSet, Dependencies, Dialect, EventId, Label, Location, RmwKind, ThreadId, WriteMode,
 };
@@ -39,7 +39,7 @@ impl<'m> Cat<'m> {
         Cat { evaluator: Evaluator::new(model), dialect, architecture }
     }
 
-    fn outcome(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Outcome, Diagnostic> {
+    fn outcome(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Judgement, Diagnostic> {
         self.judge(linked, &Events::new(linked, initial, self.dialect))
     }
 
@@ -55,7 +55,7 @@ impl<'m> Cat<'m> {
         if self.judge(linked, &events)?.is_consistent() {
             return Ok(None);
         }
-        // The answer may have been given early: go through all of it.
+        // The evaluation may have stopped early: evaluate all of it.
         let (rf, co) = events.relations(linked);
         self.evaluator.set_rf(&rf)?;
         self.evaluator.set_co(&co);
@@ -70,7 +70,7 @@ impl<'m> Cat<'m> {
         Ok(Some(AxiomViolation { axiom: violation.axiom, cycle: cycle.collect(), pairs: pairs.collect() }))
     }
 
-    fn judge(&mut self, linked: &impl Linked, events: &Events) -> Result<Outcome, Diagnostic> {
+    fn judge(&mut self, linked: &impl Linked, events: &Events) -> Result<Judgement, Diagnostic> {
         let views: Vec<EventView<'_>> = events
             .list
             .iter()
@@ -85,11 +85,11 @@ impl<'m> Cat<'m> {
             structure.order(first, second);
         }
         if !self.evaluator.bind(&structure)? {
-            return Ok(Outcome::default());
+            return Ok(Judgement::default());
         }
         let (rf, co) = events.relations(linked);
         if !self.evaluator.set_rf(&rf)? {
-            return Ok(Outcome::default());
+            return Ok(Judgement::default());
         }
         self.evaluator.set_co(&co);
         self.evaluator.check()
@@ -110,7 +110,7 @@ impl Checker for Cat<'_> {
         Ok(self.outcome(linked, initial)?.is_consistent())
     }
 
-    /// Under Linux a grace period too has what it waits for before it.
+    /// Under the Linux-kernel model, what a grace period waits for also happens before it.
     fn happens_before(&mut self, linked: &impl Linked, initial: Initial<'_>) -> Result<Relation, Diagnostic> {
         let mut order = porf(linked.graph());
         if self.architecture == Some(Architecture::Lkmm) {

@@ -1,7 +1,7 @@
 //! The models of machines on executions in which po | rf has no cycle, by their cat text.
 //!
-//! All of them have coherence within a thread and atomicity, and all let an event that is last in po | rf
-//! take the co-last choice. These three facts save evaluations. [`Cat`] decides the rest.
+//! All of them imply coherence within a thread and atomicity. All of them allow the co-last choice to an event
+//! that is last in po | rf. These three facts save evaluations. [`Cat`] decides the rest.
 //!
 //! Cost: one evaluation of the model for every choice that is not the co-last one.
 
@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 /// A machine whose model is shipped.
-pub trait Machine: Default {
+pub trait MachineModel: Default {
     /// What it keeps of program order.
     const ARCHITECTURE: Architecture;
     /// The language of its programs.
@@ -36,7 +36,7 @@ macro_rules! machine {
         #[derive(Clone, Debug, Default)]
         pub struct $name;
 
-        impl Machine for $name {
+        impl MachineModel for $name {
             const ARCHITECTURE: Architecture = Architecture::$name;
             const DIALECT: Dialect = Dialect::$dialect;
 
@@ -59,14 +59,14 @@ pub struct Checked<A> {
     machine: PhantomData<A>,
 }
 
-impl<A: Machine> Default for Checked<A> {
+impl<A: MachineModel> Default for Checked<A> {
     fn default() -> Self {
         let cat = Cat::new(A::model(), A::DIALECT, Some(A::ARCHITECTURE));
         Checked { cat, machine: PhantomData }
     }
 }
 
-impl<A: Machine> MemoryModel for Checked<A> {
+impl<A: MachineModel> MemoryModel for Checked<A> {
     type Hb = Porf;
     const SEES_CO: bool = true;
     const ARCHITECTURE: Option<Architecture> = Some(A::ARCHITECTURE);

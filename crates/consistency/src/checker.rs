@@ -13,7 +13,7 @@ pub type Initial<'i> = &'i dyn Fn(Loc) -> (u8, Value);
 
 /// A memory model: is this graph consistent?
 ///
-/// What it must be, for the search to find every execution once:
+/// The search finds every execution once if:
 /// - consistency is kept by restriction to prefixes: sets that are closed under rf, dependencies, and the
 ///   order that the architecture keeps (all of po, if there is no architecture);
 /// - that order has no cycle in consistent graphs (where it has one, executions are not found);
@@ -45,7 +45,7 @@ pub trait Checker {
         Ok(order)
     }
 
-    /// What the model says of a consistent graph, beside that.
+    /// The names of the flags that the model raises on a consistent graph, races aside.
     fn flags(&mut self, _: &impl Linked, _initial: Initial<'_>) -> Result<Vec<String>, Diagnostic> {
         Ok(Vec::new())
     }

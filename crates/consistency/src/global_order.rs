@@ -1,15 +1,14 @@
 //! The order of SC, SRA, TSO or PSO as a relation, for a co that need not be total.
 //!
-//! [`Closure`](crate::Closure) asks where a new event may be, given a total co. Here co comes piece by piece: what
-//! does not depend on it is there from the start, and each pair of co adds its part. With w co w', w comes before w',
-//! and, where fr is part of the order, so do the reads of w. Coherence is not looked at: see
-//! [`MoSearch`](crate::mo_search::MoSearch).
+//! [`Closure`](crate::Closure) asks where a new event may be, given a total co. Here co grows pair by pair. What does
+//! not depend on co is there from the start. A pair (w, w') of co orders w before w' and, where fr is part of the
+//! order, the reads of w before w'. Coherence is checked elsewhere: see [`MoSearch`](crate::mo_search::MoSearch).
 //!
 //! Cost: quadratic in the events of a thread to build.
 
 use crate::closure::{Order, is_strong};
 use crate::labels::silent;
-use crate::mo_search::{Ends, Relation};
+use crate::mo_search::{Ends, MoConstraint};
 use crate::reach::Reach;
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Loc};
@@ -21,7 +20,7 @@ pub struct GlobalOrder<O> {
     order: PhantomData<O>,
 }
 
-impl<O: Order + Clone> Relation for GlobalOrder<O> {
+impl<O: Order + Clone> MoConstraint for GlobalOrder<O> {
     type Before = O::Before;
 
     fn build(&mut self, graph: &ExecutionGraph, there: &impl Fn(Ev) -> bool) -> bool {

@@ -1,7 +1,7 @@
 //! IMM, the intermediate memory model, over bit rows.
 //!
-//! Source: the papers that `models/imm.cat` names; its names are used here, and `tests/weave.rs` of
-//! `porf-explore` holds the two together.
+//! Source: the papers that `models/imm.cat` cites; the names here are the names there. `tests/weave.rs` of
+//! `porf-explore` compares the two.
 //!
 //! Creation and joining of threads are part of po, and order as fences do.
 //! Limits: graphs of at most 128 events; larger ones are refused.
@@ -10,7 +10,7 @@
 
 use crate::checker::{Checker, Initial};
 use crate::imm_mo::{DEPS, is_exclusive_read};
-use crate::labels::{no_access, silent};
+use crate::labels::no_access;
 use crate::order::Architecture;
 use porf_cat::{Diagnostic, Span};
 use porf_event::{FenceMode, Label, ReadMode, WriteMode};

@@ -1,10 +1,11 @@
 //! IMM on executions in which po | rf has no cycle: clocks, as for RC11.
 //!
-//! Source: the papers that `models/imm.cat` names. There rfe, bob, ppo and detour all lie in po | rf, so
-//! that coherence is left, which RC11's clocks tell; and, with seq_cst accesses or fences, psc:
-//! RC11's axiom for it ([`Psc`]), and that psc does not run against the rest of the global order ([`Fences`]).
+//! Source: the papers that `models/imm.cat` cites. In these executions rfe, bob, ppo and detour all lie in
+//! po | rf and have no cycle. What is left to check is coherence, by RC11's clocks, and for programs with seq_cst
+//! accesses or fences two things: RC11's axiom for psc ([`Psc`]), and that psc makes no cycle with the rest of the
+//! global order ([`Fences`]).
 //!
-//! Cost: as RC11. Where SC fences are overtaken, one backward closure over the events more.
+//! Cost: as RC11, and one more backward closure over the events where an SC fence is overtaken.
 
 use crate::hb::{HappensBefore, Rc11Hb};
 use crate::labels::{place, silent};

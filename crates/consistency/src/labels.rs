@@ -1,28 +1,9 @@
-//! Kinds of labels, for matches without a catch-all: a new label is a compile error in every checker.
+//! What several checkers ask about an event because of its label.
+
+pub(crate) use porf_event::{no_access, silent};
 
 use porf_event::Label;
 use porf_graph::{Ev, Event, ExecutionGraph};
-
-/// Labels that no model orders or is ordered by.
-macro_rules! silent {
-    () => {
-        Label::Init
-            | Label::End
-            | Label::Alloc { .. }
-            | Label::Free { .. }
-            | Label::Choice { .. }
-            | Label::Block { .. }
-    };
-}
-
-/// Labels that are no reads or writes.
-macro_rules! no_access {
-    () => {
-        silent!() | Label::Fence { .. } | Label::Create { .. } | Label::Join { .. }
-    };
-}
-
-pub(crate) use {no_access, silent};
 
 /// Whether an event is no open choice of the program, or has its first value.
 #[inline]

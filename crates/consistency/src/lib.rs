@@ -1,9 +1,9 @@
 //! Memory models as an explorer needs them: which choices may the newest event have?
 //!
-//! A [`MemoryModel`] is asked only about events that are last in their thread and in porf of nothing:
-//! that is how an execution graph grows. It answers with the sources a read may take, the places in
-//! co a write may have, and whether a choice is the *canonical* one, the one that every search would
-//! make first. Two equivalences are policies of the same interface: [`Mo`] sees co, the others do not.
+//! A [`MemoryModel`] is asked only about an event that is last in its thread and comes before no other event in
+//! porf, because that is how an execution graph grows. It answers which sources a read may take, which places
+//! in co a write may have, and whether a choice is the *canonical* one, which every search makes first. The two
+//! equivalences share this interface: [`Mo`] distinguishes executions by co, the other types do not.
 //!
 //! | model | type | checked by |
 //! | --- | --- | --- |
@@ -17,7 +17,7 @@
 //! | armv7, power without such | [`Checked`] | the cat text |
 //! | wrc11 | [`WeakMo`] | clocks and a per-location fixpoint |
 //!
-//! The axioms are in `models/*.cat`; the differential tests of `porf-explore` hold the two together.
+//! The axioms are in `models/*.cat`; the differential tests of `porf-explore` compare the two.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -45,7 +45,7 @@ mod reach;
 mod rf_sc;
 mod riscv;
 mod weak;
-mod whole;
+mod with_holes;
 mod writes_before;
 
 pub use cat::{AxiomViolation, Cat};
@@ -62,7 +62,7 @@ pub use ordered_before::OrderedBefore;
 pub use race::{has_race, may_race, races};
 pub use rf_sc::{RfClosure, RfSc};
 pub use weak::WeakMo;
-pub use whole::Whole;
+pub use with_holes::WithHoles;
 pub use writes_before::Rf;
 
 use porf_graph::{Ev, ExecutionGraph, Loc, Memo};
@@ -87,8 +87,8 @@ pub trait MemoryModel {
     /// Whether `read`, the newest of its thread and without a source, may read from `write`.
     fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool;
 
-    /// Whether the graph is consistent now that `event` has its source or place, which came from one
-    /// of the above: for what those cannot know.
+    /// Whether the graph is consistent now that `event` has its source or place. That choice came from one of
+    /// the functions above; here is checked what they cannot know.
     fn allows(&mut self, _linked: &impl Memo, _event: Ev) -> bool {
         true
     }
@@ -100,7 +100,7 @@ pub trait MemoryModel {
     /// How often a search for a witness may branch.
     fn set_budget(&mut self, _branches: u32) {}
 
-    /// Whether some answer could not be found within a budget: then none since counts.
+    /// Whether some answer could not be found within the budget. Then no later answer counts.
     #[inline]
     fn gave_up(&self) -> bool {
         false

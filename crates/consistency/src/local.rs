@@ -1,17 +1,17 @@
 //! The order that a machine keeps within a thread, as sets of earlier events.
 //!
-//! It depends on nothing but the thread up to the event, so it is found once for each history of a thread
-//! ([`Memo`]): the search then goes over whole threads a word at a time. What depends on where the reads of a
-//! thread take their values from is left to [`LocalOrder::by_source`].
+//! It depends only on the thread up to the event, so it is computed once for each history of a thread ([`Memo`]).
+//! The search then goes through threads a word at a time. The part that depends on rf is left to
+//! [`LocalOrder::by_source`].
 
-use crate::checked::Machine;
+use crate::checked::MachineModel;
 use porf_event::{Label, LockKind, RmwKind};
 use porf_graph::{Ev, Event, ExecutionGraph, Linked, Memo, Words};
 
-/// The local order of a machine: of lob on Arm, ppo on RISC-V.
+/// The local order of a machine: lob on Arm, ppo on RISC-V.
 ///
 /// Creating and joining threads orders as a full barrier does.
-pub trait LocalOrder: Machine {
+pub trait LocalOrder: MachineModel {
     /// Whether an atomic operation is one event for the model, its read and its write together.
     const AMO_IS_ONE: bool;
 
@@ -38,10 +38,10 @@ pub(crate) fn words(index: u32) -> usize {
 pub(crate) fn remembered<O: LocalOrder>(linked: &impl Memo, event: Ev) -> &[u64] {
     let graph = linked.graph();
     let this = graph.event(event);
-    // A lock that is not taken is no acquire any more.
+    // An attempt that does not take the lock does not acquire.
     let variant = this.label.rmw() == RmwKind::Lock(LockKind::Test);
     linked.memo(event, usize::from(variant), || {
-        // From the first one on, so that none asks for many others.
+        // From the first event on, so that none of them has to compute many others.
         let accesses = earlier(graph, this).iter().filter(|&&ev| is_access(graph, ev));
         accesses.for_each(|&ev| {
             remembered::<O>(linked, ev);
@@ -52,8 +52,8 @@ pub(crate) fn remembered<O: LocalOrder>(linked: &impl Memo, event: Ev) -> &[u64]
 
 /// The set of what is before an event.
 #[inline]
-pub(crate) fn before(known: &[u64], index: u32) -> &[u64] {
-    &known[..words(index)]
+pub(crate) fn before(found: &[u64], index: u32) -> &[u64] {
+    &found[..words(index)]
 }
 
 /// The events before one in its thread.

@@ -4,7 +4,7 @@
 //! that the event must not be before (its *floor*). The canonical choice is the co-last one.
 
 use crate::hb::{HappensBefore, Porf};
-use crate::labels::{has_first_value, no_access, silent};
+use crate::labels::{has_first_value, no_access};
 use crate::order::Architecture;
 use crate::{Choice, MemoryModel, psc};
 use porf_event::Label;

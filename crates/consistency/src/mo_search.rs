@@ -1,8 +1,8 @@
 //! Is there an mo for these events and this rf that makes a relation acyclic: psc, or the order of SC, SRA, TSO, PSO?
 //!
-//! The problem is NP-hard in general. *Writes before* ([`Order`]) gives the part of mo that coherence
+//! The problem is NP-hard in general. *Writes before* ([`WritesBefore`]) gives the part of mo that coherence
 //! and atomicity force; any total order above it that keeps rf;rmw chains together is coherent. What is
-//! left is the [`Relation`], which only grows with mo: a pair of chains that it forbids one way is ordered the
+//! left is the [`MoConstraint`], which only grows with mo: a pair of chains that it forbids one way is ordered the
 //! other way, until nothing changes (saturation); if pairs are left that it can tell apart, both ways
 //! are tried, first all as they are in the graph. Pairs that it does not see are never tried.
 //!
@@ -11,14 +11,14 @@
 
 use crate::hb::HappensBefore;
 use crate::reach::{any, join};
-use crate::writes_before::Order;
+use crate::writes_before::WritesBefore;
 use porf_graph::{Ev, ExecutionGraph, Loc};
 
 /// Branches of one search.
 const BUDGET: u32 = 4_096;
 
 /// Something that mo must keep acyclic, with the part of mo that is known.
-pub trait Relation: Clone + Default {
+pub trait MoConstraint: Clone + Default {
     /// What coherence follows.
     type Before: HappensBefore;
 
@@ -62,7 +62,7 @@ impl Ends {
 
 #[derive(Clone, Debug)]
 pub(crate) struct MoSearch<R> {
-    pub order: Order,
+    pub order: WritesBefore,
     chains: Vec<Chain>,
     state: State<R>,
     branches: u32,
@@ -92,7 +92,7 @@ struct State<R> {
 impl<R: Default> Default for MoSearch<R> {
     fn default() -> MoSearch<R> {
         MoSearch {
-            order: Order::default(),
+            order: WritesBefore::default(),
             chains: Vec::new(),
             state: State::default(),
             branches: 0,
@@ -102,7 +102,7 @@ impl<R: Default> Default for MoSearch<R> {
     }
 }
 
-impl<R: Relation> MoSearch<R> {
+impl<R: MoConstraint> MoSearch<R> {
     /// Takes the events that are `there`; whether what is forced is consistent.
     pub fn prepare(&mut self, graph: &ExecutionGraph, there: impl Fn(Ev) -> bool) -> bool {
         self.chains.clear();
@@ -251,7 +251,7 @@ impl<R: Relation> MoSearch<R> {
     }
 }
 
-impl<R: Relation> State<R> {
+impl<R: MoConstraint> State<R> {
     fn is_after(&self, a: usize, b: usize) -> bool {
         self.after[a * self.words + b / 64] & 1 << (b % 64) != 0
     }

@@ -1,9 +1,9 @@
-//! What each architecture keeps of program order, whatever the values: the static part of its preserved
-//! program order, as predecessors of an event.
+//! What each architecture keeps of program order for all values: the static part of its preserved program
+//! order, as predecessors of an event.
 //!
-//! A prefix that is closed under it can be extended: an event that is missing has no order with what is
-//! there. It must not hold more than the model does, or executions are lost: in a consistent graph
-//! rfe ∪ (this order) has no cycle. Edges are those of `models/*.cat`, where they are named.
+//! A prefix that is closed under this order can be extended, because no missing event is ordered before an
+//! event of the prefix. The order must not hold more than the model does, or executions are lost: in a
+//! consistent graph rfe ∪ (this order) has no cycle. The edges are named as in `models/*.cat`.
 //! `tests/weave.rs` of `porf-explore` holds the search that uses it to brute force.
 
 use crate::labels::{no_access, silent};

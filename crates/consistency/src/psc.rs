@@ -19,7 +19,7 @@
 //! Cost: for each SC event reached, the accesses to its location (for a fence: all accesses).
 
 use crate::hb::{HappensBefore, Rc11Hb};
-use crate::labels::{no_access, place, silent};
+use crate::labels::{no_access, place};
 use porf_event::{FenceMode, Label, ReadMode, ThreadId, WriteMode};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 

@@ -1,8 +1,8 @@
 //! psc as a relation between the SC events of a graph, for an mo that need not be total.
 //!
-//! [`Psc`](crate::psc::Psc) asks whether one new event closes a cycle, given a total co. Here mo comes
-//! piece by piece: what does not depend on it is there from the start, each pair of mo adds its part,
-//! and psc is kept transitively closed, so that a cycle is noticed at once. psc is monotone in mo.
+//! [`Psc`](crate::psc::Psc) asks whether one new event closes a cycle, given a total co. Here mo grows pair by
+//! pair. What does not depend on mo is there from the start, and each pair of mo adds its part; psc is monotone
+//! in mo. psc is kept transitively closed, so that a cycle is noticed at once.
 //!
 //! With w mo w', psc grows by two products of sets of SC events: what reaches w or a read of w by
 //! ([SC] ∪ [Fsc];hb) times what w' reaches by ([SC] ∪ hb;[Fsc]), for mo and fr; and the fences before w
@@ -11,7 +11,7 @@
 //! Cost: quadratic in the events to build, SC events times their words for a pair.
 
 use crate::hb::{HappensBefore, Rc11Hb};
-use crate::mo_search::{Ends, Relation};
+use crate::mo_search::{Ends, MoConstraint};
 use crate::psc::{is_sc, is_sc_access, is_sc_fence};
 use crate::reach::{Reach, any, join};
 use porf_event::Label;
@@ -26,7 +26,7 @@ pub struct PscRelation {
     psc: Reach,
 }
 
-impl Relation for PscRelation {
+impl MoConstraint for PscRelation {
     type Before = Rc11Hb<true>;
 
     fn build(&mut self, graph: &ExecutionGraph, there: &impl Fn(Ev) -> bool) -> bool {

@@ -1,10 +1,12 @@
 //! Data races: conflicting accesses, one of them non-atomic, that happens-before does not order.
+//!
+//! Source: C11, 5.1.2.4. Cost: linear in the accesses to the location of an event.
 
 use crate::hb::HappensBefore;
 use porf_event::Label;
 use porf_graph::{Ev, ExecutionGraph, Loc};
 
-/// Whether an event is an access to a location that has plain accesses: only then it can race.
+/// Whether an event is an access to a location that has plain accesses. No other event can race.
 #[inline]
 pub fn may_race(graph: &ExecutionGraph, event: Ev) -> bool {
     let this = graph.event(event);

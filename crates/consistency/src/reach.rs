@@ -1,4 +1,5 @@
-//! A relation between some events of a graph that only grows, transitively closed: a cycle is noticed at once.
+//! A relation between some events of a graph that only grows and is kept transitively closed, so that a cycle is
+//! noticed at once.
 //!
 //! Cost: events times their words for each product of two sets that is added.
 

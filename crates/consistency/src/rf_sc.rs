@@ -3,8 +3,8 @@
 //! A class of executions is consistent if some mo is. The co lists of the graph hold one such mo, a
 //! *witness*. A new write goes to its end, which is always consistent. A new read, or the write of a
 //! read-modify-write, is consistent if the witness allows it; otherwise another one is searched for
-//! ([`MoSearch`]). A witness of a graph is one of all its restrictions, so that nothing is undone on
-//! the way back. Which witness is there decides no answer.
+//! ([`MoSearch`]). A witness of a graph is also a witness of its restrictions, so nothing is undone when the
+//! search goes back. No answer depends on which witness the graph has.
 //!
 //! The canonical source of a read is the one with the greatest (thread, index) among the writes that
 //! are last in some consistent mo of what was there before: it exists, allows the write of a
@@ -17,7 +17,7 @@ use crate::global_order::GlobalOrder;
 use crate::hb::HappensBefore;
 use crate::labels::{canonical_without_order, is_there, place};
 use crate::mo::{Floor, coherence_floor};
-use crate::mo_search::{MoSearch, Relation};
+use crate::mo_search::{MoConstraint, MoSearch};
 use crate::psc::Psc;
 use crate::psc_relation::PscRelation;
 use crate::{Choice, MemoryModel};
@@ -78,7 +78,7 @@ fn is_above(graph: &ExecutionGraph, event: Ev, floor: u32) -> bool {
     if graph.event(event).label.is_read() { place >= floor } else { place > floor }
 }
 
-impl<F: Fits, R: Relation> MemoryModel for Witnessed<F, R> {
+impl<F: Fits, R: MoConstraint> MemoryModel for Witnessed<F, R> {
     type Hb = F::Hb;
     const SEES_CO: bool = false;
 
@@ -141,8 +141,8 @@ impl<F: Fits, R: Relation> MemoryModel for Witnessed<F, R> {
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
         let there = |b: Ev| is_there(graph, a, w, b);
-        if let Some(known) = canonical_without_order(graph, a, w) {
-            return known;
+        if let Some(canonical) = canonical_without_order(graph, a, w) {
+            return canonical;
         }
         if !self.search.order.build::<R::Before>(graph, event.loc, there) {
             return false;

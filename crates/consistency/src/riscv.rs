@@ -1,8 +1,8 @@
 //! RVWMO: preserved program order.
 //!
-//! Source: `models/riscv.cat`, whose names these are. Rules 3 and 12 depend on where reads take their values from,
-//! the others on the thread alone. Rule 2 is left out: of two reads with no write between, and different
-//! sources, the second one's is of another thread, and fr;rfe orders them. Picks are no dependencies here.
+//! Source: `models/riscv.cat`; the names here are the names there. Rules 3 and 12 depend on rf, the others on the
+//! thread alone. Rule 2 is left out: if two reads have no write between them and different sources, then the
+//! source of the second read is in another thread, and fr;rfe orders the two. Picks are no dependencies here.
 
 use crate::checked::Riscv;
 use crate::labels::{no_access, silent};
@@ -14,7 +14,7 @@ impl LocalOrder for Riscv {
     const AMO_IS_ONE: bool = true;
 
     /// ppo+ without the rules that depend on rf.
-    fn find<'w>(linked: &impl Linked, event: Ev, known: &impl Fn(Ev) -> &'w [u64]) -> Words {
+    fn find<'w>(linked: &impl Linked, event: Ev, order_of: &impl Fn(Ev) -> &'w [u64]) -> Words {
         let graph = linked.graph();
         let this = graph.event(event);
         let events = earlier(graph, this);
@@ -79,7 +79,7 @@ impl LocalOrder for Riscv {
         }
         let mut all = steps.clone();
         for at in downwards(&steps).filter(|at| is_access(graph, events[*at as usize])) {
-            merge(&mut all, before(known(events[at as usize]), at));
+            merge(&mut all, before(order_of(events[at as usize]), at));
         }
         all
     }

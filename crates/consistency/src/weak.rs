@@ -17,7 +17,7 @@
 
 use crate::hb::{HappensBefore, Rc11Hb};
 use crate::labels::{canonical_without_order, is_there};
-use crate::mo_search::{Ends, Relation};
+use crate::mo_search::{Ends, MoConstraint};
 use crate::psc_relation::{PscRelation, is_in_psc};
 use crate::{Choice, MemoryModel};
 use porf_graph::{Ev, ExecutionGraph, Linked, Loc, Memo};
@@ -99,8 +99,8 @@ impl<const SC: bool> MemoryModel for WeakMo<SC> {
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
         let there = |b: Ev| is_there(graph, a, w, b);
-        if let Some(known) = canonical_without_order(graph, a, w) {
-            return known;
+        if let Some(canonical) = canonical_without_order(graph, a, w) {
+            return canonical;
         }
         self.consistent(graph, event.loc, None, None, there) && {
             let last = (0..self.writes).filter(|&at| self.is_last(at)).map(|at| self.accesses[at]);

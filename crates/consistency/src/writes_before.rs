@@ -26,13 +26,13 @@ use std::marker::PhantomData;
 /// Each class of executions with the same events and rf once.
 #[derive(Clone, Debug)]
 pub struct Rf<H> {
-    order: Order,
+    order: WritesBefore,
     hb: PhantomData<H>,
 }
 
 impl<H> Default for Rf<H> {
     fn default() -> Self {
-        Rf { order: Order::default(), hb: PhantomData }
+        Rf { order: WritesBefore::default(), hb: PhantomData }
     }
 }
 
@@ -70,8 +70,8 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
     fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool {
         let event = graph.event(a);
         let there = |b: Ev| is_there(graph, a, w, b);
-        if let Some(known) = canonical_without_order(graph, a, w) {
-            return known;
+        if let Some(canonical) = canonical_without_order(graph, a, w) {
+            return canonical;
         }
         if !self.order.find_chains(graph, event.loc, there) || !self.order.is_end(event.rf, graph) {
             return false;
@@ -87,7 +87,7 @@ impl<H: HappensBefore> MemoryModel for Rf<H> {
 
 /// Writes-before at one location. Position 0 is the initial write, chain 0 begins with it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct WritesBefore {
     writes: Vec<Ev>,
     /// The position of a write by its place in co; [`ABSENT`] if it is not there.
     positions: Vec<usize>,
@@ -128,7 +128,7 @@ struct Block {
 
 const ABSENT: usize = usize::MAX;
 
-impl Order {
+impl WritesBefore {
     /// The writes that a read without a source may read from. The graph is consistent without it.
     pub fn sources<H: HappensBefore>(&mut self, graph: &ExecutionGraph, read: Ev, out: &mut Vec<Choice>) {
         let loc = graph.event(read).loc;

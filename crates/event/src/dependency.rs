@@ -1,4 +1,6 @@
 //! Syntactic dependencies of an event on earlier reads of its thread.
+//!
+//! Cost: a word for threads of up to 64 events; a list on the heap for those that are longer.
 
 /// A set of events of one thread, by their index.
 ///

@@ -1,4 +1,7 @@
 //! What an event does.
+//!
+//! Code that decides something by the label of an event lists every label, so that a new one is a compile
+//! error there. [`silent!`](crate::silent) and [`no_access!`](crate::no_access) stand for the long lists.
 
 use crate::{FenceMode, Location, ReadMode, ThreadId, Value, WriteMode};
 use std::fmt;
@@ -93,7 +96,7 @@ pub struct Access {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RmwKind {
-    /// It is no half of one.
+    /// It is an ordinary access.
     #[default]
     None,
     /// One instruction that reads and writes: fetch-and-add, exchange, compare-and-swap.
@@ -107,7 +110,7 @@ pub enum RmwKind {
     Exclusive,
     /// The last iteration of a loop around such a pair: both halves, one right after the other.
     Loop,
-    /// As `Amo`: a thread comes to a barrier and is counted. Nobody may see in which order threads come.
+    /// As `Amo`: a thread arrives at a barrier and is counted. The order of arrival cannot be observed.
     Barrier,
     /// An operation on a lock, which is one cell: lock reads and writes it, unlock writes it.
     Lock(LockKind),
@@ -135,11 +138,11 @@ pub enum BlockReason {
     Spin,
     /// The lock is held by another thread.
     Lock,
-    /// What would follow also follows a shorter way: nothing is lost if this one ends.
+    /// A shorter execution leads to the same continuations, so nothing is lost if this one ends.
     Retry,
     /// A loop ran more often than the bound allows.
     Bound,
-    /// The thread ended the process. It is not the first one, which would be gone.
+    /// The thread ended the process, and it is not the first thread.
     Exit,
     /// A violation was found here.
     Fault,
@@ -152,12 +155,36 @@ impl RmwKind {
     }
 }
 
+/// A pattern for the labels that no memory model speaks of: they order nothing.
+#[macro_export]
+macro_rules! silent {
+    () => {
+        $crate::Label::Init
+            | $crate::Label::End
+            | $crate::Label::Alloc { .. }
+            | $crate::Label::Free { .. }
+            | $crate::Label::Choice { .. }
+            | $crate::Label::Block { .. }
+    };
+}
+
+/// A pattern for the labels that neither read nor write.
+#[macro_export]
+macro_rules! no_access {
+    () => {
+        $crate::silent!()
+            | $crate::Label::Fence { .. }
+            | $crate::Label::Create { .. }
+            | $crate::Label::Join { .. }
+    };
+}
+
 impl Label {
     /// What a read or write accesses.
     pub fn access(&self) -> Option<Access> {
         match self {
             Label::Read { access, .. } | Label::Write { access, .. } => Some(*access),
-            _ => None,
+            no_access!() => None,
         }
     }
 
@@ -181,15 +208,7 @@ impl Label {
         match self {
             Label::Read { mode, .. } => !mode.is_atomic(),
             Label::Write { mode, .. } => !mode.is_atomic(),
-            Label::Init
-            | Label::Fence { .. }
-            | Label::Create { .. }
-            | Label::Join { .. }
-            | Label::End
-            | Label::Alloc { .. }
-            | Label::Free { .. }
-            | Label::Choice { .. }
-            | Label::Block { .. } => false,
+            no_access!() => false,
         }
     }
 
@@ -197,7 +216,7 @@ impl Label {
     pub fn rmw(&self) -> RmwKind {
         match self {
             Label::Read { rmw, .. } | Label::Write { rmw, .. } => *rmw,
-            _ => RmwKind::None,
+            no_access!() => RmwKind::None,
         }
     }
 
@@ -205,7 +224,7 @@ impl Label {
     pub fn value(&self) -> Option<Value> {
         match self {
             Label::Read { value, .. } | Label::Write { value, .. } => Some(*value),
-            _ => None,
+            no_access!() => None,
         }
     }
 }

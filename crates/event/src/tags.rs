@@ -5,7 +5,10 @@
 //! Linux-kernel names are given together, because one program may be checked under either model.
 //! Sets that depend on the execution (`FW`) or on all events (`_`, `M`) are not listed here.
 
-use crate::{ArmDomain, ArmKind, Dialect, FenceMode, Label, LockKind, ReadMode, RmwKind, RwSet, WriteMode};
+use crate::{
+    ArmDomain, ArmKind, Dialect, FenceMode, Label, LockKind, ReadMode, RmwKind, RwSet, WriteMode, no_access,
+    silent,
+};
 use smallvec::SmallVec;
 
 /// The names of some sets.
@@ -25,7 +28,8 @@ pub fn tags(dialect: Dialect, label: &Label, initial: bool) -> Tags {
             fence_tags(*mode, &mut tags);
             return tags;
         }
-        _ => return tags,
+        // Where a model sees the creation of a thread or a join, that is shown to it as a fence.
+        silent!() | Label::Create { .. } | Label::Join { .. } => return tags,
     }
     if initial {
         tags.push("IW");
@@ -89,7 +93,7 @@ fn c_tags(label: &Label, tags: &mut Tags) {
             WriteMode::RiscvAcquire => &["A", "RLX"],
             WriteMode::SrcuUnlock => &["A", "Srcu-unlock", "SRCU"],
         }),
-        _ => {}
+        no_access!() => {}
     }
 }
 

@@ -1,10 +1,11 @@
 //! Values of 16 bytes: each has a number of 8 bytes that stands for it.
 //!
-//! Claim: [`number`] is one-to-one, so that all who only ask whether two values are equal (reads, compare-and-swap,
-//! coherence) take numbers for values. Nothing else changes for cells of 16 bytes. A value below 2^63 is its own
-//! number. The number of any other one is a hash with the highest bit set, so that it is the same in every process, up
-//! to a collision, which gives the later value another number.
-//! Limits: a number that this process has not given out says nothing; see [`learn`]. No value is ever forgotten.
+//! Claim: [`number`] is one-to-one. Code that only asks whether two values are equal (reads, compare-and-swap,
+//! coherence) can use the numbers instead, so cells of 16 bytes need no other change.
+//! A value below 2^63 is its own number. Any other value gets a hash with the highest bit set. Every process
+//! computes the same hash; if two values collide, the later one gets another number.
+//! Limits: the value of a number that another process gave out is not known here; see [`learn`]. No value is
+//! ever forgotten.
 //! Cost: a lock and a look into a table for each value that is not small.
 
 use crate::Value;

@@ -48,7 +48,7 @@ pub use visit::{Execution, Statistics, Visit, Visitor};
 use dispatch::{Search, dispatch};
 use history::Created;
 use porf_cat::CatModel;
-use porf_consistency::{Architecture, Armv8, Cat, Checker, Imm, MemoryModel, Riscv, Whole};
+use porf_consistency::{Architecture, Armv8, Cat, Checker, Imm, MemoryModel, Riscv, WithHoles};
 use porf_interp::Interpreter;
 use porf_ir::Program;
 use search::Policy;
@@ -172,7 +172,7 @@ fn explore_all_of_cat(
     if model.chooses() {
         return Err(Error::Unsupported("a model that chooses relations of its own".into()));
     }
-    let shipped = model.is_shipped();
+    let shipped = model.shipped_as();
     let architecture = shipped.and_then(Model::architecture);
     // A shipped model without an architecture keeps enough of program order, whatever its axioms say.
     let keeps_po = model.implies_porf_acyclicity() || shipped.is_some();
@@ -223,8 +223,8 @@ fn weave_model<'p>(
     check_dialect(program, model)?;
     match model {
         Model::Imm => return weave(program, Imm::default(), options, start, visitor),
-        Model::Armv8 => return weave(program, Whole::<Armv8>::default(), options, start, visitor),
-        Model::Riscv => return weave(program, Whole::<Riscv>::default(), options, start, visitor),
+        Model::Armv8 => return weave(program, WithHoles::<Armv8>::default(), options, start, visitor),
+        Model::Riscv => return weave(program, WithHoles::<Riscv>::default(), options, start, visitor),
         _ => {}
     }
     let cat = CatModel::shipped(model);

@@ -11,7 +11,7 @@ use porf_event::{EventId, FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_explore::{Equivalence, Model, Options, Schedule, Visit, explore};
 use porf_graph::CanonicalKey;
 use porf_ir::{FunctionBuilder, FunctionId, Instr, Program, RmwOp, ThreadEntry};
-use porf_oracle::{CatJudge, Execution};
+use porf_oracle::{CandidateExecution, CatJudge};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -203,7 +203,7 @@ fn build(mut number: u64, template: &Template<'_>, locations: u64) -> Program {
     program
 }
 
-fn key(execution: &Execution<'_, '_>, with_co: bool) -> CanonicalKey {
+fn key(execution: &CandidateExecution<'_, '_>, with_co: bool) -> CanonicalKey {
     let candidate = execution.candidate;
     let inits = candidate.inits();
     let id = |event: usize| if event < inits { EventId::INIT } else { candidate.events[event].id };

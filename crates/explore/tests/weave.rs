@@ -52,7 +52,7 @@ fn expected(program: &Program, model: &CatModel, limit: usize) -> Option<Expecte
 }
 
 /// Whether (rf ∪ addr ∪ data ∪ ctrl ∪ rmw)+ has a cycle.
-fn has_cycle(execution: &porf_oracle::Execution<'_, '_>) -> bool {
+fn has_cycle(execution: &porf_oracle::CandidateExecution<'_, '_>) -> bool {
     let candidate = execution.candidate;
     let mut order = Relation::empty(candidate.len());
     for (number, event) in candidate.events.iter().enumerate() {
@@ -71,7 +71,7 @@ fn has_cycle(execution: &porf_oracle::Execution<'_, '_>) -> bool {
     !order.is_acyclic()
 }
 
-fn key_of_candidate(execution: &porf_oracle::Execution<'_, '_>) -> CanonicalKey {
+fn key_of_candidate(execution: &porf_oracle::CandidateExecution<'_, '_>) -> CanonicalKey {
     let candidate = execution.candidate;
     let inits = candidate.inits();
     let id = |number: usize| if number < inits { EventId::INIT } else { candidate.events[number].id };

@@ -11,13 +11,13 @@
 
 use crate::Diagnostic;
 use crate::arm;
-use crate::asm::{Asm, Cond, Machine};
+use crate::asm::{Asm, Cond, InstructionSet};
 use porf_event::{ReadMode, RmwKind, WriteMode};
 use porf_ir::{BinOp, Instr, Operand, Reg, RmwOp, Width};
 
 pub(crate) struct AArch64;
 
-impl Machine for AArch64 {
+impl InstructionSet for AArch64 {
     fn register(&self, name: &str) -> Option<(String, u8)> {
         let bare = name.trim_start_matches('%').to_ascii_uppercase();
         let (letter, rest) = bare.split_at_checked(1)?;

@@ -6,13 +6,13 @@
 //! write-back.
 
 use crate::Diagnostic;
-use crate::asm::{Asm, Cond, Machine};
+use crate::asm::{Asm, Cond, InstructionSet};
 use porf_event::{ArmDomain, ArmKind, FenceMode, ReadMode, WriteMode};
 use porf_ir::{BinOp, Instr, Operand, Width};
 
 pub(crate) struct Arm;
 
-impl Machine for Arm {
+impl InstructionSet for Arm {
     fn register(&self, name: &str) -> Option<(String, u8)> {
         let bare = name.trim_start_matches('%').to_ascii_uppercase();
         let number = match bare.as_str() {

@@ -9,10 +9,10 @@ use crate::memory::Memory;
 use crate::source::{Comments, Cursor, is_word};
 use crate::thread::{Thread, ThreadBuilder};
 use porf_event::{FenceMode, ReadMode, WriteMode};
-use porf_ir::{BinOp, CmpOp, Instr, Label, Operand, Reg, Width};
+use porf_ir::{BinOp, CmpOp, Instr, JumpLabel, Operand, Reg, Width};
 
 /// One assembly language.
-pub(crate) trait Machine {
+pub(crate) trait InstructionSet {
     /// The canonical name and the size in bytes of a register, if it is one.
     fn register(&self, name: &str) -> Option<(String, u8)>;
 
@@ -25,7 +25,7 @@ pub(crate) struct Asm<'a, 'm> {
     pub cursor: Cursor<'a>,
     pub thread: ThreadBuilder,
     pub memory: &'m mut Memory,
-    machine: &'m dyn Machine,
+    machine: &'m dyn InstructionSet,
     labels: Vec<CodeLabel<'a>>,
     /// The operands of the last comparison, per condition register.
     compared: [Option<(Reg, Reg, Width)>; 8],
@@ -33,7 +33,7 @@ pub(crate) struct Asm<'a, 'm> {
 
 struct CodeLabel<'a> {
     name: &'a str,
-    label: Label,
+    label: JumpLabel,
     bound: bool,
     used: usize,
 }
@@ -58,7 +58,7 @@ pub(crate) enum Cond {
 pub(crate) fn parse(
     cursor: &mut Cursor<'_>,
     memory: &mut Memory,
-    machine: &dyn Machine,
+    machine: &dyn InstructionSet,
 ) -> Result<Vec<Thread>, Diagnostic> {
     cursor.comments = Comments::Both;
     let rows = rows(cursor)?;
@@ -196,7 +196,7 @@ impl<'a> Asm<'a, '_> {
     }
 
     /// A place in the code, as an operand.
-    pub fn label(&mut self) -> Result<Label, Diagnostic> {
+    pub fn label(&mut self) -> Result<JumpLabel, Diagnostic> {
         self.cursor.skip()?;
         let used = self.cursor.at;
         match self.cursor.word_with(|c| c == '.')? {
@@ -344,14 +344,14 @@ impl<'a> Asm<'a, '_> {
     }
 
     /// Branches to `target` if `cond` is not 0, and continues otherwise.
-    pub fn branch_if(&mut self, cond: impl Into<Operand>, target: Label) {
+    pub fn branch_if(&mut self, cond: impl Into<Operand>, target: JumpLabel) {
         let next = self.thread.code.label();
         self.thread.code.branch(cond, target, next);
         self.thread.code.bind(next);
     }
 
     /// Branches to `target` if `cond` is 0, and continues otherwise.
-    pub fn branch_unless(&mut self, cond: impl Into<Operand>, target: Label) {
+    pub fn branch_unless(&mut self, cond: impl Into<Operand>, target: JumpLabel) {
         let next = self.thread.code.label();
         self.thread.code.branch(cond, next, target);
         self.thread.code.bind(next);

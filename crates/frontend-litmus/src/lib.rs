@@ -209,7 +209,7 @@ fn dialect(arch: &str) -> Option<Dialect> {
 }
 
 /// The reader of an assembly language; `None` for C.
-fn machine(arch: &str) -> Option<Box<dyn asm::Machine>> {
+fn machine(arch: &str) -> Option<Box<dyn asm::InstructionSet>> {
     Some(match arch {
         "AArch64" => Box::new(aarch64::AArch64),
         "ARM" => Box::new(arm::Arm),

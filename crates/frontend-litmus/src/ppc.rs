@@ -7,13 +7,13 @@
 //! Not supported: update forms (`lwzu`), rotations, calls, multiple loads and stores.
 
 use crate::Diagnostic;
-use crate::asm::{Asm, Cond, Machine};
+use crate::asm::{Asm, Cond, InstructionSet};
 use porf_event::{FenceMode, ReadMode, WriteMode};
 use porf_ir::{BinOp, Instr, Operand, Reg, Width};
 
 pub(crate) struct Ppc;
 
-impl Machine for Ppc {
+impl InstructionSet for Ppc {
     fn register(&self, name: &str) -> Option<(String, u8)> {
         let bare = name.trim_start_matches('%');
         let number = bare.strip_prefix('r').and_then(|digits| digits.parse::<u32>().ok());

@@ -6,7 +6,7 @@
 //! Not supported: indirect jumps, compressed and floating-point instructions.
 
 use crate::Diagnostic;
-use crate::asm::{Asm, Machine};
+use crate::asm::{Asm, InstructionSet};
 use porf_event::{FenceMode, ReadMode, RmwKind, RwSet, WriteMode};
 use porf_ir::{BinOp, CmpOp, Instr, Operand, Reg, RmwOp, Width};
 
@@ -17,7 +17,7 @@ const NAMES: [&str; 32] = [
     "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
 ];
 
-impl Machine for RiscV {
+impl InstructionSet for RiscV {
     fn register(&self, name: &str) -> Option<(String, u8)> {
         let bare = name.trim_start_matches('%');
         let number = match bare.strip_prefix('x').and_then(|digits| digits.parse::<usize>().ok()) {

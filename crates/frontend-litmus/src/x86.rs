@@ -7,7 +7,7 @@
 //! Not supported: `CMPXCHG` without `LOCK`, non-temporal accesses, cache flushes, vector registers.
 
 use crate::Diagnostic;
-use crate::asm::{Asm, Cond, Machine};
+use crate::asm::{Asm, Cond, InstructionSet};
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_ir::{BinOp, Instr, Operand, Reg, RmwOp, Width};
 
@@ -43,7 +43,7 @@ const REGISTERS: [[&str; 4]; 16] = [
     ["r15", "r15d", "r15w", "r15b"],
 ];
 
-impl Machine for X86 {
+impl InstructionSet for X86 {
     fn register(&self, name: &str) -> Option<(String, u8)> {
         let bare = name.trim_start_matches('%').to_ascii_lowercase();
         for names in &REGISTERS {

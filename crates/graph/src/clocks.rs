@@ -1,8 +1,11 @@
-//! Clocks: for each event and kind of clock, how many events of each thread are below.
+//! Clocks: for each event and kind of clock, how many events of each thread are below it.
+//!
+//! Clocks of all events lie in one vector, in groups of four numbers ([`Four`]). Cost: O(threads / 4) to copy,
+//! join or compare two clocks.
 
 use crate::graph::Four;
 use crate::{Ev, Event, ExecutionGraph};
-use porf_event::{EventId, Label};
+use porf_event::{EventId, Label, silent};
 
 impl ExecutionGraph {
     /// Whether `a` is in the porf prefix of `b`, or `b` itself.
@@ -33,7 +36,11 @@ impl ExecutionGraph {
         self.clock_mut(kind, event)[id.thread.as_usize()] = id.index + 1;
         let joined = match label {
             Label::Join { child } => self.thread_end(child).unwrap_or(Ev::NONE),
-            _ => Ev::NONE,
+            Label::Read { .. }
+            | Label::Write { .. }
+            | Label::Fence { .. }
+            | Label::Create { .. }
+            | silent!() => Ev::NONE,
         };
         self.add_need(event, joined);
         for before in others {
@@ -41,7 +48,7 @@ impl ExecutionGraph {
         }
     }
 
-    /// An event needs all that another one needs, and that.
+    /// The event needs `before`, and all that `before` needs.
     pub fn add_need(&mut self, event: Ev, before: Ev) {
         if before.is_some() && before != Ev::INIT {
             self.join_clock(self.shape.needed(), event, self.shape.needed(), before);

@@ -1,6 +1,8 @@
 //! The arena, its queries, extension and undo.
+//!
+//! Cost: O(threads) to add or remove an event, O(writes behind it) to place a write in co.
 
-use porf_event::{EventId, Label, Location, ThreadId};
+use porf_event::{EventId, Label, Location, ThreadId, no_access, silent};
 
 /// The position of an event in insertion order; 0 is the initial write of every location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -274,7 +276,7 @@ impl ExecutionGraph {
         self.now[thread.as_usize()] = tag;
         let pair = match label {
             Label::Write { rmw, .. } if rmw.is_pair() => self.find_pair(thread, index, &label),
-            _ => Ev::NONE,
+            Label::Read { .. } | Label::Write { .. } | no_access!() => Ev::NONE,
         };
         self.events.push(Event { pair, tag, ..Event::new(EventId::new(thread, index), label, loc) });
         if label.is_plain() {
@@ -297,7 +299,8 @@ impl ExecutionGraph {
             Label::Read { .. } if event.rf.is_some() => self.clear_rf(last),
             Label::Write { .. } if event.co != Self::UNPLACED => self.unplace(last),
             Label::Create { child } => self.stop_thread(child),
-            _ => {}
+            Label::Read { .. } | Label::Write { .. } => {}
+            silent!() | Label::Fence { .. } | Label::Join { .. } => {}
         }
         if event.label.is_plain() {
             self.locations[event.loc.as_usize()].plain -= 1;
@@ -332,7 +335,7 @@ impl ExecutionGraph {
     }
 
     /// Takes the source away again. Only reads that are the newest of their source can lose it.
-    pub fn clear_rf(&mut self, read: Ev) {
+    pub(crate) fn clear_rf(&mut self, read: Ev) {
         let Event { rf, loc, next_reader, .. } = self.events[read.as_usize()];
         let head = self.reader_head(rf, loc);
         debug_assert_eq!(*head, read, "sources are cleared newest first");
@@ -437,7 +440,7 @@ impl ExecutionGraph {
         &self.now
     }
 
-    /// The event that started a thread is taken away.
+    /// Stops a thread, because the event that started it is removed.
     pub(crate) fn stop_thread(&mut self, thread: ThreadId) {
         self.threads[thread.as_usize()].creator = Ev::NONE;
         self.now[thread.as_usize()] = 0;

@@ -1,4 +1,6 @@
-//! What makes two graphs the same, whatever the order in which they were built.
+//! When two graphs are the same execution, independent of the order in which they were built.
+//!
+//! Tests compare engines by these keys. Cost: O(events log events).
 
 use crate::{Ev, ExecutionGraph};
 use porf_event::{EventId, Label, Location};

@@ -1,4 +1,6 @@
-//! Execution graphs that know what their events depend on, wherever that is kept.
+//! Execution graphs together with the dependencies of their events.
+//!
+//! The owner of the graph decides where dependencies are kept, and when they are computed.
 
 use crate::{Ev, ExecutionGraph, Partial};
 use smallvec::SmallVec;
@@ -41,7 +43,7 @@ impl Need {
     pub const DATA: u8 = 2;
     /// By control.
     pub const CTRL: u8 = 4;
-    /// As the first three, of a value that was only picked.
+    /// As [`ADDR`](Self::ADDR), by a value that a condition only picked.
     pub const PICK_ADDR: u8 = 8;
     /// As [`DATA`](Self::DATA), picked.
     pub const PICK_DATA: u8 = 16;

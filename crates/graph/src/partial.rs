@@ -1,17 +1,17 @@
 //! Execution graphs whose threads may have holes, with dependencies.
 //!
-//! Models that keep only dependencies in order restrict a graph to sets that are not closed under po:
-//! of a thread there may be events whose po-predecessors are missing. The first events of a thread, up
-//! to the first hole, are *settled*: the thread was run up to them. Those behind the hole are known by
-//! what they need, and wait until the hole is filled; where they stand among the new events is told by
-//! their [site](Links::site). New events go in before them, so that [`EventId`]s of a thread are its
-//! present positions, without gaps, and change while holes are filled.
+//! Models that keep only dependencies in order restrict a graph to sets that are not closed under po.
+//! Then a thread can have events whose po-predecessors are missing. The first events of a thread, up to
+//! the first hole, are *settled*: the thread was run up to them. The events behind the hole wait until it
+//! is filled. Until then each of them is known by what it needs and by its [site](Links::site), which
+//! tells where it stands among the new events. New events go in before the waiting ones. So the
+//! [`EventId`]s of a thread are its present positions, without gaps, and change while holes are filled.
 //!
-//! Clocks are not kept: nothing here may be asked of porf.
+//! Clocks are not kept: no function here may ask for porf.
 
 use crate::graph::{LocationState, Thread};
 use crate::{Ev, Event, ExecutionGraph, Loc, Need};
-use porf_event::{EventId, Label, Location, ThreadId};
+use porf_event::{EventId, Label, Location, ThreadId, no_access, silent};
 use smallvec::SmallVec;
 
 /// An execution graph, what its events need, and how far each thread is settled.
@@ -99,7 +99,7 @@ impl Partial {
         }
         let pair = match label {
             Label::Write { rmw, .. } if rmw.is_pair() => graph.find_pair(thread, index, &label),
-            _ => Ev::NONE,
+            Label::Read { .. } | Label::Write { .. } | no_access!() => Ev::NONE,
         };
         graph.events.push(Event { pair, ..Event::new(EventId::new(thread, index), label, loc) });
         if label.is_plain() {
@@ -120,7 +120,8 @@ impl Partial {
             Label::Read { .. } if event.rf.is_some() => graph.clear_rf(last),
             Label::Write { .. } if event.co != ExecutionGraph::UNPLACED => graph.unplace(last),
             Label::Create { child } => graph.stop_thread(child),
-            _ => {}
+            Label::Read { .. } | Label::Write { .. } => {}
+            silent!() | Label::Fence { .. } | Label::Join { .. } => {}
         }
         if event.label.is_plain() {
             graph.locations[event.loc.as_usize()].plain -= 1;

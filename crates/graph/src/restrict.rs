@@ -1,4 +1,7 @@
 //! Copying part of a graph into another one.
+//!
+//! A search that goes back to an earlier point keeps some events and drops others in between. Cost: linear in
+//! the graph; no allocation once `out` has grown.
 
 use crate::{Ev, Event, ExecutionGraph, Thread};
 use porf_event::Label;
@@ -8,7 +11,7 @@ impl ExecutionGraph {
     /// order, using the memory that `out` has. `map` receives old positions → new ones.
     ///
     /// Clocks are copied: `keep` must be closed under whatever they count. A kept read whose source is
-    /// not kept, and the read `forget`, lose their source; its clocks are then the caller's business.
+    /// not kept, and the read `forget`, lose their source; the caller then computes their clocks.
     pub fn restrict_into(
         &self,
         keep: impl Fn(Ev) -> bool,

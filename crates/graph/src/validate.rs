@@ -9,7 +9,7 @@
 //! - porf clocks are exact and porf has no cycle.
 
 use crate::{Ev, ExecutionGraph, Loc};
-use porf_event::{EventId, Label};
+use porf_event::{EventId, Label, no_access};
 
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub fn validate(graph: &ExecutionGraph, initial: impl Fn(Loc) -> u64) -> Result<
                     return fail(ev, "has no read of its own".into());
                 }
             }
-            _ => {}
+            Label::Read { .. } | no_access!() => {}
         }
     }
     for loc in (0..graph.location_count() as u32).map(Loc) {

@@ -1,4 +1,6 @@
-//! Answers: a thread is told what its event gave.
+//! Answers: tells a thread the result of the event that it asked for.
+//!
+//! Cost: O(1) for an event, beside the dependencies where these are tracked.
 
 use crate::ThreadState;
 use crate::request::new_object;
@@ -82,7 +84,7 @@ impl Interpreter<'_> {
             Instr::Rmw { dst, op, operand, size, .. } => match state.phase {
                 0 => remember(state, answer),
                 _ => {
-                    // A write of the value that was there is no effect: see `LoopHead`.
+                    // Writing the value that was already there is no effect: see `LoopHead`.
                     let width = Width::of_bytes(*size);
                     let new = op.apply(width, state.old, value(state, *operand));
                     state.effects += u32::from(new != width.truncate(state.old));
@@ -218,16 +220,16 @@ impl Interpreter<'_> {
     }
 }
 
-/// Whether an address is that of a local variable that began since the thread came to the head of a loop last. Unless
-/// there is another effect, no other thread knows of it, and it ends with the iteration: so a store to it is none, see
-/// `LoopHead`.
+/// Whether an address is that of a local variable that began since the thread was last at the head of a loop. Unless
+/// the iteration has another effect, no other thread knows of the variable, and it ends with the iteration. So a store
+/// to it is no effect: see `LoopHead`.
 fn is_new_variable(state: &ThreadState, address: Value) -> bool {
     Region::of(address) == Some(Region::Stack)
         && layout::allocation(address)
             .is_some_and(|object| object.thread == state.thread && object.index >= state.head)
 }
 
-/// Whether a compare-and-swap writes something else than was there: otherwise it is no effect, see `LoopHead`.
+/// Whether a compare-and-swap changes the value. If not, it is no effect: see `LoopHead`.
 fn changes(state: &ThreadState, new: Operand, size: u8) -> bool {
     let width = Width::of_bytes(size);
     width.truncate(value(state, new)) != width.truncate(state.old)
@@ -252,9 +254,9 @@ pub(crate) fn finish_from_old(state: &mut ThreadState, dst: Reg, result: Value) 
     finish(state, dst, result, taint);
 }
 
-/// Whether an iteration with this instruction counts against the bound of loops: its events tell the thread
-/// something, a value of shared memory or a choice, or they start another thread. Without the latter, a loop that
-/// starts threads for ever would have no bound.
+/// Whether an iteration with this instruction counts against the bound of loops. It does if an event tells the
+/// thread something (a value of shared memory, a choice), or starts another thread: otherwise an endless loop that
+/// starts threads would have no bound.
 fn counts(instr: &Instr) -> bool {
     !matches!(
         instr,

@@ -1,4 +1,4 @@
-//! A fault, and the way there.
+//! A fault of a thread, with the calls that lead to it.
 
 use porf_ir::{FunctionId, Span};
 

@@ -80,7 +80,7 @@ impl Interpreter<'_> {
         advance(state);
     }
 
-    /// Begins what a thread that ends has to do before, unless it is at that already.
+    /// Begins what a thread has to do before it ends, unless it is doing that already.
     pub(crate) fn leave(&self, state: &mut ThreadState, result: Option<Operand>) -> bool {
         let Some(exit) = self.program().image.as_ref().and_then(|image| image.thread_exit) else {
             return false;

@@ -1,4 +1,6 @@
-//! When two threads will do the same.
+//! When two states of a thread have the same future.
+//!
+//! Cost: linear in the live registers and in the private memory that the two do not share.
 
 use crate::ThreadState;
 use porf_ir::Liveness;

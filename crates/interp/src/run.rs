@@ -246,7 +246,7 @@ impl<'p> Interpreter<'p> {
                         Request::Emit(label, sources) => {
                             if let Some(taint) = &mut state.taint {
                                 taint.emit(frame.base, sources);
-                                if taint.hangs_on_ended_if(&label, state.events) {
+                                if taint.depends_on_ended_if(&label, state.events) {
                                     return self.fault(state, FaultKind::Unsupported, ENDED_IF);
                                 }
                             }
@@ -269,7 +269,7 @@ impl<'p> Interpreter<'p> {
         state.phase == 0 && !state.frames.is_empty() && conditional(self.current(state))
     }
 
-    /// Of a thread that asks for input: the value that an answer stands for, as people write it.
+    /// If the thread asks for input: the value that an answer stands for, as people write it.
     pub fn input(&self, state: &ThreadState, answer: Value) -> Option<String> {
         match self.current(state) {
             Instr::Input { kind, values, .. } => {
@@ -284,7 +284,7 @@ impl<'p> Interpreter<'p> {
         !state.frames.is_empty() && matches!(self.current(state), Instr::StoreExclusive { .. })
     }
 
-    /// Whether a choice between values is no data dependency: so in Arm's models.
+    /// Whether a choice between values is no data dependency, as in Arm's models.
     pub(crate) fn picks(&self) -> bool {
         self.program.dialect == Dialect::AArch64
     }

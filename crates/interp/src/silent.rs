@@ -6,7 +6,7 @@ use crate::run::{Interpreter, MAX_FRAMES, advance, finish, value};
 use crate::{FaultKind, Step, ThreadState, format};
 use porf_event::{BlockReason, DepSet, Value};
 use porf_ir::layout::{self, Region};
-use porf_ir::{AllocKind, HeldOp, Instr, Operand, Reg, WideOp, Width};
+use porf_ir::{AllocKind, HeldOp, Instr, Operand, Reg, Target, WideOp, Width};
 use std::sync::Arc;
 
 /// Where an access goes.
@@ -46,35 +46,11 @@ impl<'p> Interpreter<'p> {
                     Err(wrong) => Err(wrong),
                 }
             }
-            Instr::Switch { value: on, cases, default } => {
-                let found = value(state, *on);
-                let target = cases.iter().find(|(case, _)| *case == found).map_or(*default, |case| case.1);
-                if let Some(taint) = &mut state.taint {
-                    let base = state.frames.last().map_or(0, |frame| frame.base);
-                    taint.branch(base, *on);
-                }
-                match self.jump(state, target) {
-                    Some(step) => return Some(Err(step)),
-                    None => Ok(true),
-                }
-            }
-            Instr::Wide { dst, op, operands } => {
-                let half = |i: usize| u128::from(value(state, operands[i]));
-                match op.apply(half(0) | half(1) << 64, half(2) | half(3) << 64) {
-                    None if *op == WideOp::Value => {
-                        let message = "a value of 16 bytes that is not known here".to_string();
-                        Err((FaultKind::Unsupported, message))
-                    }
-                    None => Err((FaultKind::DivisionByZero, "division by zero".to_string())),
-                    Some(result) => {
-                        if !op.is_narrow() {
-                            self.set(state, Reg(dst.0 + 1), (result >> 64) as u64, &operands[..]);
-                        }
-                        self.assign(state, *dst, result as u64, &operands[..]);
-                        Ok(true)
-                    }
-                }
-            }
+            Instr::Switch { value: on, cases, default } => match self.switch(state, *on, cases, *default) {
+                Some(step) => return Some(Err(step)),
+                None => Ok(true),
+            },
+            Instr::Wide { dst, op, operands } => self.wide(state, *dst, *op, operands),
             Instr::CallPointer { pointer, args, dst } => self.call_pointer(state, *pointer, args, *dst),
             Instr::ReturnAll { values } => {
                 self.give_back_all(state, values);
@@ -88,23 +64,10 @@ impl<'p> Interpreter<'p> {
             Instr::Block { reason } => return Some(Err(Step::Blocked(*reason))),
             Instr::Fail { kind, message } => Err((*kind, message.to_string())),
             Instr::FailWith { kind, text } => Err((*kind, self.text(state, value(state, *text)))),
-            Instr::LoopHead { effects, memory: last_memory, variables } => {
-                // The upper half remembers where the iteration began: see `ThreadState::waits_since`.
-                let now = u64::from(state.effects) | u64::from(state.events) << 32;
-                let sum = state.memory.as_ref().map_or(0, |memory| memory.sum());
-                let same = value(state, (*effects).into()) as u32 == state.effects
-                    && value(state, (*last_memory).into()) == sum
-                    && variables.iter().all(|(a, b)| value(state, (*a).into()) == value(state, (*b).into()));
-                if same {
+            Instr::LoopHead { effects, memory, variables } => {
+                if self.repeats_iteration(state, *effects, *memory, variables) {
                     return Some(Err(Step::Blocked(BlockReason::Spin)));
                 }
-                state.head = state.events;
-                for (variable, last) in variables {
-                    let current = value(state, (*variable).into());
-                    self.set(state, *last, current, &[]);
-                }
-                self.set(state, *last_memory, sum, &[]);
-                self.assign(state, *effects, now, &[]);
                 Ok(true)
             }
             Instr::Local { dst, size } => {
@@ -115,17 +78,7 @@ impl<'p> Interpreter<'p> {
                 })
             }
             Instr::ThreadLocalAddress { dst, index } => {
-                let image = self.program().image.as_ref().expect("only C programs have thread-locals");
-                let address = if image.thread_locals[*index as usize].shared {
-                    layout::shared_thread_local(state.thread, *index)
-                } else {
-                    // The private ones are the first objects of every thread, in order; the first
-                    // thread has globals of its own before them.
-                    let before = image.thread_locals[..*index as usize].iter().filter(|t| !t.shared);
-                    let singles = if state.thread.0 == 0 { image.singles.len() } else { 0 };
-                    let slot = (singles + before.count()) as u64;
-                    Region::Private.address(state.thread, slot, layout::FIRST_OFFSET)
-                };
+                let address = self.thread_local(state, *index);
                 self.assign(state, *dst, address, &[]);
                 Ok(true)
             }
@@ -193,21 +146,7 @@ impl<'p> Interpreter<'p> {
             },
             Instr::Alloc { dst, size, .. } => {
                 let size = value(state, *size);
-                if size > i64::MAX as u64 {
-                    // No object is that large: every allocator says so.
-                    self.assign(state, *dst, 0, &[]);
-                    Ok(true)
-                } else if size > layout::MAX_OBJECT {
-                    let limit = layout::MAX_OBJECT;
-                    Err((
-                        FaultKind::OutOfMemory,
-                        format!("allocation of {size} bytes; the limit is {limit} bytes per object"),
-                    ))
-                } else if u64::from(state.events) >= layout::MAX_SLOTS - 4096 {
-                    Err((FaultKind::OutOfMemory, "allocation by a thread with too many events".to_string()))
-                } else {
-                    Ok(false)
-                }
+                self.fails_to_allocate(state, *dst, size)
             }
             _ => return None,
         };
@@ -215,6 +154,105 @@ impl<'p> Interpreter<'p> {
             Ok(true) => Some(Ok(())),
             Ok(false) => None,
             Err((kind, message)) => Some(Err(self.fault(state, kind, &message))),
+        }
+    }
+
+    /// Goes to the target of the case that equals `on`; a step if the thread may not jump there any more.
+    fn switch(
+        &self,
+        state: &mut ThreadState,
+        on: Operand,
+        cases: &[(Value, Target)],
+        default: Target,
+    ) -> Option<Step> {
+        let found = value(state, on);
+        let target = cases.iter().find(|(case, _)| *case == found).map_or(default, |case| case.1);
+        if let Some(taint) = &mut state.taint {
+            let base = state.frames.last().map_or(0, |frame| frame.base);
+            taint.branch(base, on);
+        }
+        self.jump(state, target)
+    }
+
+    /// Arithmetic on 128 bits.
+    fn wide(
+        &self,
+        state: &mut ThreadState,
+        dst: Reg,
+        op: WideOp,
+        operands: &[Operand; 4],
+    ) -> Result<bool, Wrong> {
+        let half = |i: usize| u128::from(value(state, operands[i]));
+        match op.apply(half(0) | half(1) << 64, half(2) | half(3) << 64) {
+            None if op == WideOp::Value => {
+                Err((FaultKind::Unsupported, "a value of 16 bytes that is not known here".to_string()))
+            }
+            None => Err((FaultKind::DivisionByZero, "division by zero".to_string())),
+            Some(result) => {
+                if !op.is_narrow() {
+                    self.set(state, Reg(dst.0 + 1), (result >> 64) as u64, &operands[..]);
+                }
+                self.assign(state, dst, result as u64, &operands[..]);
+                Ok(true)
+            }
+        }
+    }
+
+    /// At the head of a loop: whether the next iteration would repeat the last one, because it had no effect and
+    /// left everything as it was. If not, notes how things are now and goes on.
+    fn repeats_iteration(
+        &self,
+        state: &mut ThreadState,
+        effects: Reg,
+        last_memory: Reg,
+        variables: &[(Reg, Reg)],
+    ) -> bool {
+        // The upper half remembers where the iteration began: see `ThreadState::waits_since`.
+        let now = u64::from(state.effects) | u64::from(state.events) << 32;
+        let sum = state.memory.as_ref().map_or(0, |memory| memory.sum());
+        let same = value(state, effects.into()) as u32 == state.effects
+            && value(state, last_memory.into()) == sum
+            && variables.iter().all(|(a, b)| value(state, (*a).into()) == value(state, (*b).into()));
+        if same {
+            return true;
+        }
+        state.head = state.events;
+        for (variable, last) in variables {
+            let current = value(state, (*variable).into());
+            self.set(state, *last, current, &[]);
+        }
+        self.set(state, last_memory, sum, &[]);
+        self.assign(state, effects, now, &[]);
+        false
+    }
+
+    /// The address of this thread's instance of a thread-local variable.
+    fn thread_local(&self, state: &ThreadState, index: u32) -> u64 {
+        let image = self.program().image.as_ref().expect("only C programs have thread-locals");
+        if image.thread_locals[index as usize].shared {
+            return layout::shared_thread_local(state.thread, index);
+        }
+        // The private ones are the first objects of every thread, in order; the first thread has globals of its
+        // own before them.
+        let before = image.thread_locals[..index as usize].iter().filter(|t| !t.shared);
+        let singles = if state.thread.0 == 0 { image.singles.len() } else { 0 };
+        let slot = (singles + before.count()) as u64;
+        Region::Private.address(state.thread, slot, layout::FIRST_OFFSET)
+    }
+
+    /// Whether an allocation gives null, as every allocator does for such a size; otherwise it needs an event.
+    fn fails_to_allocate(&self, state: &mut ThreadState, dst: Reg, size: u64) -> Result<bool, Wrong> {
+        let limit = layout::MAX_OBJECT;
+        if size > i64::MAX as u64 {
+            self.assign(state, dst, 0, &[]);
+            Ok(true)
+        } else if size > limit {
+            let message = format!("allocation of {size} bytes; the limit is {limit} bytes per object");
+            Err((FaultKind::OutOfMemory, message))
+        } else if u64::from(state.events) >= layout::MAX_SLOTS - 4096 {
+            Err((FaultKind::OutOfMemory, "allocation by a thread with too many events".to_string()))
+        } else {
+            Ok(false)
         }
     }
 
@@ -280,10 +318,8 @@ impl<'p> Interpreter<'p> {
         size: u8,
     ) -> Result<bool, Wrong> {
         let at = value(state, address);
-        match self.place(state, at, size.into())? {
-            Place::Shared => return Ok(false),
-            Place::Constant => return Err((FaultKind::BadAddress, "write to constant memory".to_string())),
-            Place::Private => {}
+        if !self.writes_private(state, at, size.into())? {
+            return Ok(false);
         }
         let new = value(state, stored);
         private(state).write(at, size, new).map_err(|wrong| self.named(state, at, wrong))?;
@@ -306,10 +342,8 @@ impl<'p> Interpreter<'p> {
         change: impl FnOnce(Value) -> Option<Value>,
     ) -> Result<bool, Wrong> {
         let at = value(state, address);
-        match self.place(state, at, size.into())? {
-            Place::Shared => return Ok(false),
-            Place::Constant => return Err((FaultKind::BadAddress, "write to constant memory".to_string())),
-            Place::Private => {}
+        if !self.writes_private(state, at, size.into())? {
+            return Ok(false);
         }
         let old = memory(state)?.read(at, size)?;
         if let Some(new) = change(old) {
@@ -317,6 +351,16 @@ impl<'p> Interpreter<'p> {
         }
         finish(state, dst, old, DepSet::new());
         Ok(true)
+    }
+
+    /// Whether a write goes to private memory; if not, it is an event.
+    #[inline]
+    fn writes_private(&self, state: &ThreadState, address: u64, size: u64) -> Result<bool, Wrong> {
+        match self.place(state, address, size)? {
+            Place::Shared => Ok(false),
+            Place::Constant => Err((FaultKind::BadAddress, "write to constant memory".to_string())),
+            Place::Private => Ok(true),
+        }
     }
 
     fn place(&self, state: &ThreadState, address: u64, size: u64) -> Result<Place, Wrong> {
@@ -429,14 +473,11 @@ impl<'p> Interpreter<'p> {
         if length == 0 {
             return Ok(true);
         }
-        match self.place(state, to, length)? {
-            Place::Shared => Ok(false),
-            Place::Constant => Err((FaultKind::BadAddress, "write to constant memory".to_string())),
-            Place::Private => {
-                private(state).set_range(to, &vec![byte; length as usize])?;
-                Ok(true)
-            }
+        if !self.writes_private(state, to, length)? {
+            return Ok(false);
         }
+        private(state).set_range(to, &vec![byte; length as usize])?;
+        Ok(true)
     }
 
     fn format_local(&self, state: &mut ThreadState, dst: Reg, format: u64, args: u64) -> Result<bool, Wrong> {

@@ -3,7 +3,7 @@
 use crate::private::Private;
 use crate::taint::Taint;
 use crate::unwind::Panic;
-use crate::words::Words;
+use crate::words::WordList;
 use porf_event::{DepSet, Dependencies, Location, ThreadId, Value};
 use porf_ir::{AllocKind, FunctionId, Image, Instr, Program, Reg, Span, Target};
 use smallvec::SmallVec;
@@ -29,7 +29,7 @@ pub struct ThreadState {
     pub(crate) thread: ThreadId,
     pub(crate) frames: SmallVec<[Frame; 1]>,
     /// Registers of all frames, innermost last.
-    pub(crate) registers: Words,
+    pub(crate) registers: WordList,
     /// How far the current instruction has come: 0, or which of its events is next.
     pub(crate) phase: u8,
     /// The value read by an instruction that is not finished yet.
@@ -42,7 +42,7 @@ pub struct ThreadState {
     pub(crate) exclusive: Option<(Location, u8)>,
     /// How often each backward jump was taken.
     pub(crate) loops: SmallVec<[Loop; 2]>,
-    /// How often the thread was told a value that it could not know; counted where loops have a bound.
+    /// How often an event told the thread something new; counted where loops have a bound.
     pub(crate) told: u32,
     pub(crate) taint: Option<Box<Taint>>,
     /// How many things it did that it or others can notice.
@@ -78,7 +78,7 @@ impl ThreadState {
         track: bool,
     ) -> ThreadState {
         let count = program.function(function).registers as usize;
-        let mut registers = Words::new(count);
+        let mut registers = WordList::new(count);
         registers[..arguments.len()].copy_from_slice(arguments);
         let memory = program.image.as_ref().and_then(|image| thread_locals(image, thread));
         let locals = memory.as_ref().map_or(0, |memory| memory.mark());
@@ -196,7 +196,7 @@ impl ThreadState {
         self.frames.iter().rev().map(at).collect()
     }
 
-    /// Of a thread that is about to make a variable on its stack: what that is called.
+    /// If the thread is about to make a variable on its stack: the name of the variable.
     pub fn variable<'p>(&self, program: &'p Program) -> Option<&'p str> {
         let frame = self.frames.last()?;
         let function = program.function(frame.function);
@@ -207,8 +207,7 @@ impl ThreadState {
         (!name.is_empty()).then_some(name.as_str())
     }
 
-    /// Of a thread that waits in a loop: the index of the first event of the iteration that it would
-    /// repeat.
+    /// If the thread waits in a loop: the index of the first event of the iteration that it would repeat.
     pub fn waits_since(&self, program: &Program) -> Option<u32> {
         let frame = self.frames.last()?;
         match program.function(frame.function).code[frame.pc as usize] {

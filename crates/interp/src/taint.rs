@@ -4,7 +4,7 @@
 //! the conditions of all branches passed so far (less what `CtrlRestore` ends).
 
 use crate::tainted::Tainted;
-use porf_event::{DepSet, Dependencies, FenceMode, Label, LockKind, ReadMode, RmwKind, WriteMode};
+use porf_event::{DepSet, Dependencies, FenceMode, Label, LockKind, ReadMode, RmwKind, WriteMode, no_access};
 use porf_ir::Operand;
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ pub(crate) struct Taint {
     pub ctrl: DepSet,
     /// Control dependencies remembered by `CtrlMark`.
     pub marks: Vec<DepSet>,
-    /// Of private memory, by word of 8 bytes; words without are left out.
+    /// Of private memory, by word of 8 bytes; words without a taint are left out.
     pub memory: BTreeMap<u64, DepSet>,
-    /// What the thread had to choose, or to read of locks and loops, to come here: it could be elsewhere.
+    /// The choices, and the reads of locks and in loops, because of which the thread is here and not elsewhere.
     /// Unlike `ctrl`, nothing takes it back.
     pub path: DepSet,
     /// Conditions that were marked, by the depth of calls and their slot; what they were computed from.
@@ -83,7 +83,7 @@ impl Taint {
         self.emitted = Dependencies { addr, data, ctrl, cas };
     }
 
-    /// Whatever decided that the thread is here, it stays decisive.
+    /// Makes the present control dependencies part of the path, which nothing takes back.
     pub fn commit(&mut self) {
         let Taint { path, ctrl, .. } = self;
         path.union_with(ctrl);
@@ -143,9 +143,9 @@ impl Taint {
         }
     }
 
-    /// Notes what orders later events, or tells whether the event that is asked for is a write that only an
-    /// `if` that is over holds back.
-    pub fn hangs_on_ended_if(&mut self, label: &Label, index: u32) -> bool {
+    /// Whether the event that is asked for is a write that depends by control only on an `if` that has ended.
+    /// For an acquire read or a full fence: notes that it orders what follows it.
+    pub fn depends_on_ended_if(&mut self, label: &Label, index: u32) -> bool {
         match label {
             Label::Read { mode: ReadMode::Acquire, rmw: RmwKind::None | RmwKind::Lock(_), .. } => {
                 self.acquired.insert(index);
@@ -169,7 +169,7 @@ impl Taint {
                             && !self.ifs.values().any(|on| on.contains(read))
                     })
             }
-            _ => false,
+            Label::Read { .. } | no_access!() => false,
         }
     }
 

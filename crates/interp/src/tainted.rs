@@ -1,23 +1,23 @@
 //! Which reads each register was computed from.
 //!
-//! A state of a thread is copied for every event: nearly all registers depend on some of the first 64 events
-//! and nothing else, so that one word tells it, and to copy them is to copy memory.
+//! A state of a thread is copied for every event, so copying must be cheap. Nearly all registers depend only on
+//! some of the first 64 events. One word holds such a set, and the words of all registers are copied as memory.
 
-use crate::words::Words;
+use crate::words::WordList;
 use porf_event::DepSet;
 use std::collections::BTreeMap;
 
 /// Per register, as `ThreadState::registers`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tainted {
-    plain: Words,
+    plain: WordList,
     /// Of registers that depend on more, in place of the above.
     others: BTreeMap<usize, DepSet>,
 }
 
 impl Tainted {
     pub fn new(registers: usize) -> Tainted {
-        Tainted { plain: Words::new(registers), others: BTreeMap::new() }
+        Tainted { plain: WordList::new(registers), others: BTreeMap::new() }
     }
 
     pub fn resize(&mut self, registers: usize) {

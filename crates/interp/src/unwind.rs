@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// A panic that was caught.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
-    /// What there would be to say if it had not been caught.
+    /// What would be reported if it had not been caught.
     pub fault: Fault,
-    /// The place among the calls of the fault of the one that caught it.
+    /// Which of the fault's calls caught it.
     pub catcher: usize,
 }
 

@@ -1,14 +1,15 @@
-//! A list of words that is copied as memory: the clone of a `SmallVec` goes through it word by word.
+//! A list of words that is cloned by copying memory. The clone of a `SmallVec` would copy word by word, and a
+//! state of a thread is cloned for every event.
 
 use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut};
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Words(SmallVec<[u64; 16]>);
+pub(crate) struct WordList(SmallVec<[u64; 16]>);
 
-impl Words {
-    pub fn new(length: usize) -> Words {
-        Words(SmallVec::from_elem(0, length))
+impl WordList {
+    pub fn new(length: usize) -> WordList {
+        WordList(SmallVec::from_elem(0, length))
     }
 
     /// Cuts it off, or fills it up with 0.
@@ -22,14 +23,14 @@ impl Words {
     }
 }
 
-impl Clone for Words {
+impl Clone for WordList {
     #[inline]
-    fn clone(&self) -> Words {
-        Words(SmallVec::from_slice(&self.0))
+    fn clone(&self) -> WordList {
+        WordList(SmallVec::from_slice(&self.0))
     }
 }
 
-impl Deref for Words {
+impl Deref for WordList {
     type Target = [u64];
 
     #[inline]
@@ -38,7 +39,7 @@ impl Deref for Words {
     }
 }
 
-impl DerefMut for Words {
+impl DerefMut for WordList {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u64] {
         &mut self.0

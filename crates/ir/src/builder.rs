@@ -13,7 +13,7 @@ pub struct FunctionBuilder {
 
 /// A place in the code that may be jumped to before it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Label(Target);
+pub struct JumpLabel(Target);
 
 impl FunctionBuilder {
     /// A function without parameters, registers or code so far.
@@ -60,7 +60,7 @@ impl FunctionBuilder {
     }
 
     /// Values by number: jumps to `default` where no case matches.
-    pub fn switch(&mut self, value: crate::Operand, cases: &[(u64, Label)], default: Label) {
+    pub fn switch(&mut self, value: crate::Operand, cases: &[(u64, JumpLabel)], default: JumpLabel) {
         let cases = cases.iter().map(|(value, label)| (*value, label.0)).collect();
         self.push(Instr::Switch { value, cases, default: default.0 });
     }
@@ -71,7 +71,7 @@ impl FunctionBuilder {
         to: crate::Operand,
         from: crate::Operand,
         length: crate::Operand,
-        done: Label,
+        done: JumpLabel,
     ) {
         self.push(Instr::TryCopy { to, from, length, done: done.0 });
     }
@@ -82,7 +82,7 @@ impl FunctionBuilder {
         to: crate::Operand,
         byte: crate::Operand,
         length: crate::Operand,
-        done: Label,
+        done: JumpLabel,
     ) {
         self.push(Instr::TryFill { to, byte, length, done: done.0 });
     }
@@ -124,30 +124,30 @@ impl FunctionBuilder {
     }
 
     /// A new label, to be bound once.
-    pub fn label(&mut self) -> Label {
+    pub fn label(&mut self) -> JumpLabel {
         self.labels.push(None);
-        Label(self.labels.len() as Target - 1)
+        JumpLabel(self.labels.len() as Target - 1)
     }
 
     /// The label stands before the next instruction.
-    pub fn bind(&mut self, label: Label) {
+    pub fn bind(&mut self, label: JumpLabel) {
         let here = self.function.code.len() as Target;
         let previous = self.labels[label.0 as usize].replace(here);
         assert_eq!(previous, None, "a label is bound once");
     }
 
     /// Continues at the label.
-    pub fn jump(&mut self, label: Label) {
+    pub fn jump(&mut self, label: JumpLabel) {
         self.push(Instr::Jump { target: label.0 });
     }
 
     /// Continues at `then` if `cond` is not 0, and at `otherwise` if it is.
-    pub fn branch(&mut self, cond: impl Into<crate::Operand>, then: Label, otherwise: Label) {
+    pub fn branch(&mut self, cond: impl Into<crate::Operand>, then: JumpLabel, otherwise: JumpLabel) {
         self.push(Instr::Branch { cond: cond.into(), then: then.0, otherwise: otherwise.0 });
     }
 
     /// Where the call before it goes on when it is unwound.
-    pub fn pad(&mut self, to: Label, exception: Reg, catches: bool) {
+    pub fn pad(&mut self, to: JumpLabel, exception: Reg, catches: bool) {
         self.push(Instr::Pad { to: to.0, exception, catches });
     }
 

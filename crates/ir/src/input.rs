@@ -5,13 +5,14 @@
 //! variables that are accessed only by name ([`Cells`]):
 //! - If the program only compares it with constants, then one value of each class that the comparisons tell apart
 //!   stands for all of them. The input is *covered*: nothing is lost.
-//! - If nobody looks at it, one value does; if only its remainders by small constants are used, those decide.
+//! - If nothing uses it, one value is enough. If only its remainders by small constants are used, one value for each
+//!   remainder is enough.
 //! - Otherwise (it is stored, computed with, or used as an address) the values that are tried are those that the
 //!   program mentions in comparisons, with their neighbours, 0, 1, -1, and the least and the greatest of the type.
 //!   Types of at most 8 bits are tried in full. The answer of an engine has to name the inputs that are not covered.
 //!
-//! The analysis does not look at the order of instructions: a register holds the input anywhere if it does so
-//! somewhere. That can only add values.
+//! The analysis ignores the order of instructions: a register that holds the input somewhere is taken to hold it
+//! everywhere. That can only add values.
 //!
 //! Cost: O(code) for each input.
 

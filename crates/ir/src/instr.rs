@@ -170,9 +170,9 @@ pub enum Instr {
     /// Ends the function, or the thread where nothing called it.
     Return { value: Option<Operand> },
 
-    /// The execution is of no interest unless `cond` is not 0.
+    /// Ends the execution, without a verdict on it, if `cond` is 0.
     Assume { cond: Operand },
-    /// The program is wrong unless `cond` is not 0.
+    /// The program is wrong if `cond` is 0.
     Assert { cond: Operand, message: Box<str> },
     /// An arbitrary value below `options`.
     Nondet { dst: Reg, options: u32 },
@@ -210,7 +210,7 @@ pub enum Instr {
     /// Ends the thread, however deep in calls, and its variables that other threads can see
     /// ([`Function::locals`](crate::Function::locals)).
     ExitThread { value: Operand },
-    /// Ends the process: of what other threads would still do, nothing is owed.
+    /// Ends the process. Other threads need not go on.
     ExitProcess,
     /// `dst` := the number of this thread.
     ThreadSelf { dst: Reg },
@@ -276,8 +276,6 @@ pub enum HeldOp {
 impl Width {
     /// Bytes.
     pub const W8: Width = Width(8);
-    /// C's `short` on all targets that we read.
-    pub const W16: Width = Width(16);
     /// C's `int` on all targets that we read.
     pub const W32: Width = Width(32);
     /// Pointers, and everything that has no width of its own.
@@ -380,7 +378,7 @@ impl RmwOp {
     }
 
     fn apply_wide(self, old: Value, operand: Value) -> Value {
-        // An exchange needs no values, and where there are none nothing else can be said.
+        // A number without a known value: an exchange needs none, and nothing better is known for the others.
         let (Some(a), Some(b)) = (wide::value(old), wide::value(operand)) else { return operand };
         wide::number(match self {
             RmwOp::Exchange | RmwOp::Float(..) => b,

@@ -2,8 +2,8 @@
 //!
 //! An address has 47 bits, as user space on x86-64 has, so that programs may keep tags in the upper
 //! 17: 3 for the [`Region`], 7 for a thread, 15 for a slot, 22 for the offset. Every object begins
-//! in a slot of its own, [`FIRST_OFFSET`] bytes (or its alignment) behind the slot's begin: running
-//! off either end never meets a neighbour. The slot of an allocated object is the index of its
+//! in a slot of its own, [`FIRST_OFFSET`] bytes (or its alignment) behind the start of the slot, so an
+//! access that runs off either end never meets a neighbour. The slot of an allocated object is the index of its
 //! `Alloc` event, so that the object behind an address is found without a search, and addresses are
 //! a function of what the thread did.
 //!

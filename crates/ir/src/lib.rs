@@ -27,7 +27,7 @@ mod split;
 mod text;
 mod validate;
 
-pub use builder::{FunctionBuilder, Label};
+pub use builder::{FunctionBuilder, JumpLabel};
 pub use fault::FaultKind;
 pub use input::{Domain, InputType, InputValues};
 pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width};

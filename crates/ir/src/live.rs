@@ -4,9 +4,9 @@
 //! live does not influence what a thread does, so that two threads at the same place whose live registers are
 //! equal will do the same.
 //!
-//! The marks of loops ([`Instr::LoopHead`]) only say where a thread may stop: what they remember is never
-//! live. What may be looked at after the end is: the named registers of a program without C's memory, which a
-//! condition may speak of, and the addresses of variables that end with their function.
+//! What the heads of loops ([`Instr::LoopHead`]) remember is never live, because it only decides where a thread may
+//! stop. What may be looked at after the end is live: the named registers of a program without C's memory, because
+//! a condition may mention them, and the addresses of variables that end with their function.
 //!
 //! Source: Aho, Lam, Sethi, Ullman, "Compilers", 2006, section 9.2.5. Cost: one pass over a function when it is
 //! asked about for the first time, and a bit per instruction and register.

@@ -223,12 +223,4 @@ impl Function {
     pub fn is_move(&self, at: Target) -> bool {
         self.moves.binary_search(&at).is_ok()
     }
-
-    /// The register's name in the source, or `%` and its number.
-    pub fn register_name(&self, reg: crate::Reg) -> String {
-        match self.register_names.get(reg.0 as usize) {
-            Some(name) if !name.is_empty() => name.clone(),
-            _ => format!("%{}", reg.0),
-        }
-    }
 }

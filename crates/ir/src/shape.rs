@@ -1,4 +1,4 @@
-//! What lies where in a global variable: how its parts are called.
+//! The parts of a global variable, and their names.
 //!
 //! Cost: one look-up per name that is shown; none in a search.
 

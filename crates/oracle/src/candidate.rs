@@ -4,14 +4,14 @@
 //! each thread in program order. Choices and other events that no model knows are left out.
 
 use crate::Trace;
-use porf_event::{Dependencies, EventId, Label, Location, RmwKind, ThreadId, Value};
+use porf_event::{Dependencies, EventId, Label, Location, RmwKind, ThreadId, Value, no_access, silent};
 use porf_ir::Program;
 
 /// The events of a choice of traces; rf and co are still open.
 #[derive(Clone, Debug)]
 pub struct Candidate<'t> {
     /// By number.
-    pub events: Vec<Event<'t>>,
+    pub events: Vec<CandidateEvent<'t>>,
     /// The location of each initial write: event `i` initialises `locations[i]`.
     pub locations: Vec<Location>,
     /// One for each thread.
@@ -22,7 +22,7 @@ pub struct Candidate<'t> {
 
 /// An event of a candidate.
 #[derive(Clone, Copy, Debug)]
-pub struct Event<'t> {
+pub struct CandidateEvent<'t> {
     /// Its thread and its position there.
     pub id: EventId,
     /// What it does.
@@ -43,7 +43,7 @@ impl<'t> Candidate<'t> {
         accesses.sort();
         accesses.dedup_by_key(|access| access.location);
         let locations: Vec<Location> = accesses.iter().map(|access| access.location).collect();
-        let mut events: Vec<Event<'t>> = Vec::with_capacity(64);
+        let mut events: Vec<CandidateEvent<'t>> = Vec::with_capacity(64);
         for (index, access) in accesses.iter().enumerate() {
             let value = program.initial_value(access.location.0, access.size);
             let label = Label::Write {
@@ -52,7 +52,7 @@ impl<'t> Candidate<'t> {
                 rmw: RmwKind::None,
                 value,
             };
-            events.push(Event {
+            events.push(CandidateEvent {
                 id: EventId::new(ThreadId::INIT, index as u32),
                 label,
                 dependencies: None,
@@ -68,7 +68,8 @@ impl<'t> Candidate<'t> {
                         Some(locations.binary_search(&access.location).expect("collected above"))
                     }
                     Label::Fence { .. } => None,
-                    _ => continue,
+                    // Threads that are created at run time were refused before.
+                    silent!() | Label::Create { .. } | Label::Join { .. } => continue,
                 };
                 let number = events.len();
                 if label.rmw().is_pair() {
@@ -78,11 +79,11 @@ impl<'t> Candidate<'t> {
                             rmw.push((read, number));
                             open_read = None;
                         }
-                        _ => {}
+                        (Label::Write { .. }, None) | (no_access!(), _) => {}
                     }
                 }
                 let id = EventId::new(ThreadId(thread as u16), index as u32);
-                events.push(Event { id, label: *label, dependencies: Some(dependencies), location });
+                events.push(CandidateEvent { id, label: *label, dependencies: Some(dependencies), location });
             }
         }
         Candidate { events, locations, traces: traces.to_vec(), rmw }

@@ -1,7 +1,9 @@
 //! A cat model as the judge of candidates.
+//!
+//! Cost: see `porf-cat`; what does not depend on rf or co is computed once per choice of traces.
 
 use crate::{Candidate, Judge};
-use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Outcome};
+use porf_cat::{CatModel, Diagnostic, Evaluator, EventStructure, EventView, Judgement};
 use porf_ir::Program;
 use porf_relation::Relation;
 
@@ -10,7 +12,7 @@ pub struct CatJudge<'m> {
     evaluator: Evaluator<'m>,
     /// Whether the current structure can be consistent at all.
     possible: bool,
-    outcome: Outcome,
+    outcome: Judgement,
     error: Option<Diagnostic>,
     coherence: bool,
     atomicity: bool,
@@ -23,7 +25,7 @@ impl<'m> CatJudge<'m> {
         CatJudge {
             evaluator: Evaluator::new(model),
             possible: false,
-            outcome: Outcome::default(),
+            outcome: Judgement::default(),
             error: None,
             coherence: model.implies_coherence(),
             atomicity: model.implies_atomicity(),
@@ -32,7 +34,7 @@ impl<'m> CatJudge<'m> {
     }
 
     /// The model's answer for the execution that was visited last.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> Judgement {
         self.outcome
     }
 
@@ -89,7 +91,7 @@ impl Judge for CatJudge<'_> {
     fn count(&mut self, co: &Relation) -> usize {
         self.evaluator.set_co(co);
         let checked = self.evaluator.check();
-        self.outcome = self.note(checked, Outcome::default());
+        self.outcome = self.note(checked, Judgement::default());
         self.outcome.consistent
     }
 }

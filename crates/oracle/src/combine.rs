@@ -2,8 +2,8 @@
 
 use crate::location::{Cell, Pruning, RfChoice};
 use crate::trace::{Trace, traces};
-use crate::{Candidate, Execution, Refusal};
-use porf_event::{Label, Location, Value};
+use crate::{Candidate, CandidateExecution, Refusal};
+use porf_event::{Location, Value};
 use porf_interp::Interpreter;
 use porf_ir::Program;
 use porf_relation::Relation;
@@ -30,7 +30,7 @@ pub fn enumerate<J: Judge>(
     program: &Program,
     judge: &mut J,
     unroll: u32,
-    mut visit: impl FnMut(&Execution<'_, '_>, &J) -> bool,
+    mut visit: impl FnMut(&CandidateExecution<'_, '_>, &J) -> bool,
 ) -> Result<(), Refusal> {
     let interpreter =
         Interpreter::new(program).track_dependencies(judge.needs_dependencies()).unroll(Some(unroll));
@@ -73,7 +73,7 @@ struct Search<'s, J, V> {
     refusal: Option<Refusal>,
 }
 
-impl<J: Judge, V: FnMut(&Execution<'_, '_>, &J) -> bool> Search<'_, J, V> {
+impl<J: Judge, V: FnMut(&CandidateExecution<'_, '_>, &J) -> bool> Search<'_, J, V> {
     /// Chooses a trace for the next thread such that every value read so far can still be written.
     fn pick<'t>(
         &mut self,
@@ -170,7 +170,8 @@ impl<J: Judge, V: FnMut(&Execution<'_, '_>, &J) -> bool> Search<'_, J, V> {
                 return;
             }
             for _ in 0..count {
-                let execution = Execution { candidate, rf: &state.sources, co: state.orders.clone() };
+                let execution =
+                    CandidateExecution { candidate, rf: &state.sources, co: state.orders.clone() };
                 self.go_on &= (self.visit)(&execution, self.judge);
             }
             return;
@@ -229,10 +230,7 @@ impl Pairs {
         for (label, _) in &trace.events {
             if let (Some(access), Some(value)) = (label.access(), label.value()) {
                 let at = self.known.binary_search(&(access.location, value)).expect("numbered above");
-                match label {
-                    Label::Write { .. } => writes.insert(at),
-                    _ => reads.insert(at),
-                }
+                if label.is_write() { writes.insert(at) } else { reads.insert(at) }
             }
         }
         Annotated { trace, reads, writes }

@@ -21,7 +21,7 @@ mod combine;
 mod location;
 mod trace;
 
-pub use candidate::{Candidate, Event};
+pub use candidate::{Candidate, CandidateEvent};
 pub use cat::CatJudge;
 pub use combine::{Judge, enumerate};
 pub use trace::Trace;
@@ -54,7 +54,7 @@ pub enum Refusal {
 }
 
 /// A complete execution: an event structure with rf and co.
-pub struct Execution<'a, 't> {
+pub struct CandidateExecution<'a, 't> {
     /// Its events.
     pub candidate: &'a Candidate<'t>,
     /// For each event, the write that it reads from; the event itself if it does not read.
@@ -63,7 +63,7 @@ pub struct Execution<'a, 't> {
     pub co: Vec<&'a [usize]>,
 }
 
-impl Execution<'_, '_> {
+impl CandidateExecution<'_, '_> {
     /// The final value of a register of a thread's outermost function.
     pub fn register(&self, thread: usize, reg: Reg) -> Value {
         self.candidate.traces[thread].end.register(reg)

@@ -7,7 +7,7 @@
 //! invented.)
 
 use crate::Refusal;
-use porf_event::{Access, Dependencies, Label, Location, ThreadId, Value};
+use porf_event::{Access, Dependencies, Label, Location, ThreadId, Value, no_access, silent};
 use porf_interp::{Fault, Interpreter, Step, ThreadState};
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ fn traces_of(
             Label::Create { .. } | Label::Join { .. } => {
                 return Err(Refusal::Unsupported("threads created at run time"));
             }
-            _ => answers.push(0),
+            Label::Write { .. } | Label::Fence { .. } | silent!() => answers.push(0),
         };
         let last = answers.pop().expect("there is the initial value, and a choice has options");
         for &answer in &answers {
@@ -150,7 +150,7 @@ impl Domain {
             Label::Write { access: written, value, .. } if written.location == access.location => {
                 Some(*value)
             }
-            _ => None,
+            Label::Read { .. } | Label::Write { .. } | no_access!() => None,
         });
         answers.push(if coherent { own.unwrap_or(values.initial) } else { values.initial });
         for &(writer, value) in &values.written {

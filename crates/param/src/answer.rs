@@ -106,6 +106,7 @@ const GUESS_SHARE: (u64, u64) = (250_000, 1_000_000);
 const GUESSES_BEGIN: u64 = 450_000;
 const CAREFUL_BEGINS: u64 = 3_000_000;
 const CORES_BEGIN: u64 = 6_000_000;
+const SLICES_BEGIN: u64 = 30_000_000;
 const MORE_BEGINS: u64 = 300_000_000;
 const MAX_RESTARTS: usize = 60;
 /// States behind candidates, when few were not enough or `brab` asks for an instance.
@@ -178,6 +179,7 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
         order: if request.certifiable { Order::Issue } else { Order::Coherence },
         candidates: Candidates::None,
         small: SMALL,
+        sliced: false,
         jobs: request.jobs,
         max_nodes: request.max_nodes,
         max_work: request.max_work,
@@ -207,6 +209,7 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
         plan.push(if plan.len() == 1 { at_once } else { later });
         plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
         plan.push((cores, begin(CORES_BEGIN), GUESS_SHARE));
+        plan.push((Options { sliced: true, ..cores }, begin(SLICES_BEGIN), GUESS_SHARE));
         plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), GUESS_SHARE)));
     }
     plan

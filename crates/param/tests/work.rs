@@ -61,6 +61,7 @@ const UNLIMITED: Options<'_> = Options {
     order: Order::Issue,
     candidates: Candidates::None,
     small: (3, 6_000),
+    sliced: false,
     jobs: 1,
     max_nodes: usize::MAX,
     max_work: u64::MAX,

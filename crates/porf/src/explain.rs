@@ -15,6 +15,7 @@ use crate::trace::{Trace, TraceEvent};
 use porf_cat::{CatModel, Diagnostic, Edge, Evaluator, EventStructure, EventView, full_fence};
 use porf_event::{
     Dependencies, Dialect, EventId, FenceMode, Label, Location, ReadMode, RmwKind, ThreadId, WriteMode,
+    silent,
 };
 use porf_ir::{MemoryOrder, Operation};
 use porf_model::Model;
@@ -22,7 +23,7 @@ use porf_relation::Relation;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Of executions with more events nothing is said: relations between all of them take long.
+/// Executions with more events are not explained: relations between all of their events take too long.
 const MOST: usize = 1000;
 
 /// Why a model allows an execution, or forbids it.
@@ -33,7 +34,7 @@ pub struct Why {
     /// Its axioms, in its order.
     pub axioms: Vec<Axiom>,
     /// A cycle in po, rf, co and fr: why no interleaving of the threads is this execution. Empty if one is.
-    pub weak: Vec<Step>,
+    pub weak: Vec<WhyEdge>,
     /// The reads that return an old value.
     pub unseen: Vec<Unseen>,
     /// Happens-before beyond po, without what follows from it; `None` if the model has no such relation.
@@ -50,12 +51,12 @@ pub struct Axiom {
     /// As the model has it.
     pub text: String,
     /// `None` if the execution keeps it; otherwise what breaks it, edge by edge.
-    pub broken: Option<Vec<Step>>,
+    pub broken: Option<Vec<WhyEdge>>,
 }
 
 /// An edge, and the path that makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct WhyEdge {
     /// Where it begins; [`EventId::INIT`] for every initial write.
     pub from: EventId,
     /// Where it ends.
@@ -63,7 +64,7 @@ pub struct Step {
     /// The relation.
     pub name: String,
     /// What it is made of; empty for po, rf, co and the like.
-    pub parts: Vec<Step>,
+    pub parts: Vec<WhyEdge>,
 }
 
 /// A read that returns an old value.
@@ -174,7 +175,7 @@ pub(crate) fn explain_by(trace: &Trace, name: &str, cat: &CatModel) -> Result<Op
     let (_, interleaving) = broken(shipped(Model::Sc))?;
     let weak =
         interleaving.first().map_or(Vec::new(), |violation| violation.edges.iter().map(step).collect());
-    // What the relations are of an execution that is not one means little.
+    // In an execution that the model forbids these relations mean little.
     let mut pairs = |name: &str| -> Result<_, Diagnostic> {
         let relation = if violations.is_empty() { evaluator.relation(name)? } else { None };
         Ok(relation.map(|relation| numbered.reduced(&relation)))
@@ -244,7 +245,7 @@ impl Numbered {
                 Label::Create { .. } | Label::Join { .. } => {
                     Label::Fence { mode: full_fence(trace.dialect), location: Location(0) }
                 }
-                _ => continue,
+                silent!() => continue,
             };
             let number = list.len();
             if label.rmw().is_pair() {
@@ -274,7 +275,7 @@ impl Numbered {
                         of(child).and_then(|events| events.last()).map(|&last| (last, numbers[&event.id])),
                     );
                 }
-                _ => {}
+                Label::Read { .. } | Label::Write { .. } | Label::Fence { .. } | silent!() => {}
             }
         }
         let (mut rf, mut all) = (Relation::empty(list.len()), Relation::empty(list.len()));
@@ -321,8 +322,8 @@ impl Numbered {
         }
     }
 
-    fn step(&self, edge: &Edge) -> Step {
-        Step {
+    fn step(&self, edge: &Edge) -> WhyEdge {
+        WhyEdge {
             from: self.name(edge.from),
             to: self.name(edge.to),
             name: edge.name.clone(),

@@ -19,11 +19,11 @@ pub struct Input {
     pub question: Option<Question>,
     /// The model that the program is meant for.
     pub model: Model,
-    /// How to load it once more.
+    /// How to load it again.
     pub origin: Origin,
 }
 
-/// Where a program comes from: all that is needed to load it once more.
+/// Where a program comes from: all that is needed to load it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The files, as the user named them.
@@ -102,7 +102,7 @@ impl Input {
         Ok(input)
     }
 
-    /// The input of which not every value is covered by those that are tried.
+    /// The inputs for which the values that are tried do not cover all values.
     pub fn tried(&self) -> Vec<TriedInput> {
         let program = &self.program;
         let open = program.inputs.iter().filter(|input| !input.is_covered);

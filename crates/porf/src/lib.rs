@@ -92,7 +92,7 @@ mod written;
 pub use advise::{Advice, Advised, Place, Repair, Side, Suggestion, advise, repair};
 pub use answer::{Answer, Found, Related, Seconds, Shown, source};
 pub use error::Error;
-pub use explain::{Axiom, Step, Unseen, Why, explain};
+pub use explain::{Axiom, Unseen, Why, WhyEdge, explain};
 pub use input::{Code, Domain, Input, LoadOptions, Origin, ShouldPanic, Test, Volatile};
 pub use litmus::{
     Axioms, Engine, TestAnswer, TestDifference, TestExecution, TestExecutions, difference, executions,
@@ -105,6 +105,6 @@ pub use porf_param::prove;
 pub use question::Question;
 pub use replay::{Expected, Replayed, replay};
 pub use verify::{
-    Assignment, Budget, Checkpoint, Difference, Estimate, Event, Inbox, Job, Left, Memory, Outcome, PROTOCOL,
-    Progress, Remote, Report, Request, against, estimate, verify, work,
+    Assignment, Budget, Checkpoint, Difference, Estimate, Inbox, Job, Left, MemoryLimit, PROTOCOL,
+    PartOutcome, Progress, Remote, RemoteEvent, Report, Request, against, estimate, verify, work,
 };

@@ -1,8 +1,8 @@
-//! One execution once more: each step of a witness, held to what the program does.
+//! Runs one execution again, and checks each step of the witness against what the program does.
 
 use crate::Error;
 use crate::answer::source;
-use crate::trace::{Found, StackFrame, Trace, stack};
+use crate::trace::{RunEvents, StackFrame, Trace, stack};
 use porf_event::{EventId, Label, ThreadId, Value};
 use porf_interp::{Interpreter, Step, ThreadState};
 use porf_ir::Program;
@@ -40,7 +40,7 @@ pub fn replay(
     co: Option<Vec<Vec<EventId>>>,
 ) -> Result<Replayed, Error> {
     let interpreter = Interpreter::new(program).track_dependencies(true);
-    let mut found = Found::new(program);
+    let mut found = RunEvents::new(program);
     let first = ThreadId(0);
     let mut threads: BTreeMap<ThreadId, ThreadState> = BTreeMap::from([(first, interpreter.start(first))]);
     let mut replayed = Replayed::default();

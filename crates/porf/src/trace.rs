@@ -6,11 +6,11 @@
 mod order;
 
 use crate::names::{self, Names, demangled};
-use porf_event::{Dependencies, Dialect, EventId, Label, ThreadId, Value};
+use porf_event::{Dependencies, Dialect, EventId, Label, ThreadId, Value, no_access, silent};
 use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_interp::{Interpreter, Step, ThreadState};
 use porf_ir::{FunctionId, Program, Span, layout};
-use porf_oracle::Execution as Candidate;
+use porf_oracle::CandidateExecution;
 use porf_verdict::SourceLocation;
 use std::collections::HashMap;
 
@@ -65,13 +65,13 @@ pub struct TraceEvent {
 pub struct StackFrame {
     /// The function, by the name that its author gave it.
     pub function: String,
-    /// Where it is at.
+    /// Where in the function.
     pub location: SourceLocation,
 }
 
 impl Trace {
-    /// The events that `wanted` are made from: what comes before them in porf, and they themselves. Clocks
-    /// are not asked: not every search keeps them.
+    /// The events that `wanted` follow from: these and all that is before them in porf. This does not use the
+    /// clocks of the graph, because not every search keeps them.
     pub fn before<'g>(graph: &'g ExecutionGraph, wanted: &[Ev]) -> impl Fn(Ev) -> bool + use<'g> {
         // How many events of each thread are before.
         let mut lengths = vec![0; graph.threads().len()];
@@ -94,7 +94,7 @@ impl Trace {
                 match graph.event(event).label {
                     Label::Read { .. } => work.push(graph.event(event).rf),
                     Label::Join { child } => work.extend(graph.thread_end(child)),
-                    _ => {}
+                    Label::Write { .. } | Label::Fence { .. } | Label::Create { .. } | silent!() => {}
                 }
             }
         }
@@ -161,7 +161,7 @@ impl Trace {
     }
 
     /// A candidate execution of a litmus test, whether a model allows it or not.
-    pub fn of_candidate(program: &Program, execution: &Candidate<'_, '_>) -> Trace {
+    pub fn of_candidate(program: &Program, execution: &CandidateExecution<'_, '_>) -> Trace {
         let candidate = execution.candidate;
         let interpreter = Interpreter::new(program).track_dependencies(true);
         let mut trace = Trace { dialect: program.dialect, ..Trace::default() };
@@ -227,16 +227,16 @@ impl Trace {
 }
 
 /// The events of a run, while they are collected.
-pub(crate) struct Found<'p> {
+pub(crate) struct RunEvents<'p> {
     program: &'p Program,
     names: Names<'p>,
     events: Vec<TraceEvent>,
     started: Vec<TraceThread>,
 }
 
-impl<'p> Found<'p> {
-    pub fn new(program: &'p Program) -> Found<'p> {
-        Found { program, names: Names::new(program), events: Vec::new(), started: Vec::new() }
+impl<'p> RunEvents<'p> {
+    pub fn new(program: &'p Program) -> RunEvents<'p> {
+        RunEvents { program, names: Names::new(program), events: Vec::new(), started: Vec::new() }
     }
 
     /// The event that a thread is at.
@@ -289,7 +289,7 @@ impl TraceEvent {
         let is_atomic = match label {
             Label::Read { mode, .. } => mode.is_atomic(),
             Label::Write { mode, .. } => mode.is_atomic(),
-            _ => false,
+            no_access!() => false,
         };
         TraceEvent {
             id,

@@ -7,7 +7,7 @@
 //! Limits: one line is looked at. An index of an atomic object stays as it is written. Where the file is not there any
 //! more, or has changed, there is no name or an old one.
 
-/// Longer expressions say nothing to anybody.
+/// Longer expressions help nobody.
 const LONGEST: usize = 60;
 
 /// The object of the atomic operation at a place of a file, lines and columns from 1.

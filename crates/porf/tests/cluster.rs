@@ -1,8 +1,8 @@
 //! A search by workers that die, answer twice or answer too late gives what one worker alone gives.
 
 use porf::{
-    Answer, Assignment, Budget, Checkpoint, Equivalence, Error, Event, Inbox, Input, Job, LoadOptions, Model,
-    Outcome, Reductions, Remote, Report, Request, verify, work,
+    Answer, Assignment, Budget, Checkpoint, Equivalence, Error, Inbox, Input, Job, LoadOptions, Model,
+    PartOutcome, Reductions, Remote, RemoteEvent, Report, Request, verify, work,
 };
 use porf_explore::Rest;
 use std::collections::VecDeque;
@@ -32,9 +32,9 @@ struct Simulated<'s> {
     random: Mutex<u64>,
     desk: Arc<Desk>,
     to: Mutex<Sender<Option<Message>>>,
-    from: Mutex<Receiver<Event>>,
+    from: Mutex<Receiver<RemoteEvent>>,
     /// Events that come before those of the workers.
-    first: Mutex<VecDeque<Event>>,
+    first: Mutex<VecDeque<RemoteEvent>>,
     interrupt: &'s AtomicBool,
     lost: AtomicUsize,
     /// Parts of the search for executions with cycles.
@@ -104,7 +104,7 @@ impl<'s> Simulated<'s> {
 
 struct Worker {
     messages: Receiver<Message>,
-    reports: Sender<Event>,
+    reports: Sender<RemoteEvent>,
     desk: Arc<Desk>,
     job: Option<String>,
 }
@@ -142,7 +142,7 @@ impl Inbox for Worker {
 
     fn report(&mut self, report: Report) {
         let text = serde_json::to_string(&report).unwrap();
-        let _ = self.reports.send(Event::Report(Box::new(serde_json::from_str(&text).unwrap())));
+        let _ = self.reports.send(RemoteEvent::Report(Box::new(serde_json::from_str(&text).unwrap())));
     }
 
     fn hurried(&self) -> u64 {
@@ -175,29 +175,29 @@ impl Remote for Simulated<'_> {
         Ok(())
     }
 
-    fn next(&self, wait: Duration) -> Event {
+    fn next(&self, wait: Duration) -> RemoteEvent {
         if let Some(event) = self.first.lock().unwrap().pop_front() {
             return event;
         }
-        let Ok(event) = self.from.lock().unwrap().recv_timeout(wait) else { return Event::Nothing };
-        let Event::Report(report) = event else { return event };
+        let Ok(event) = self.from.lock().unwrap().recv_timeout(wait) else { return RemoteEvent::Nothing };
+        let RemoteEvent::Report(report) = event else { return event };
         if self.chance(self.faults.interrupt) {
             self.interrupt.store(true, Ordering::Relaxed);
         }
         if self.chance(self.faults.die) {
             self.lost.fetch_add(1, Ordering::Relaxed);
-            return Event::Lost(report.id);
+            return RemoteEvent::Lost(report.id);
         }
         if self.chance(self.faults.late) {
             self.lost.fetch_add(1, Ordering::Relaxed);
             let id = report.id;
-            self.first.lock().unwrap().push_back(Event::Report(report));
-            return Event::Lost(id);
+            self.first.lock().unwrap().push_back(RemoteEvent::Report(report));
+            return RemoteEvent::Lost(id);
         }
         if self.chance(self.faults.twice) {
-            self.first.lock().unwrap().push_back(Event::Report(report.clone()));
+            self.first.lock().unwrap().push_back(RemoteEvent::Report(report.clone()));
         }
-        Event::Report(report)
+        RemoteEvent::Report(report)
     }
 
     fn slots(&self) -> usize {
@@ -416,10 +416,10 @@ impl Remote for Witnessed<'_> {
         self.count();
         self.workers.hurry(id)
     }
-    fn next(&self, wait: Duration) -> Event {
+    fn next(&self, wait: Duration) -> RemoteEvent {
         self.count();
         let event = self.workers.next(wait);
-        if let Event::Report(report) = &event {
+        if let RemoteEvent::Report(report) = &event {
             let report = serde_json::to_value(report).unwrap();
             let noted = &report["outcome"]["Left"]["noted"];
             if noted["violations"].as_array().is_some_and(|violations| !violations.is_empty()) {
@@ -516,8 +516,8 @@ fn a_job_that_does_not_fit_is_refused() {
         fn hurry(&self, _: u64) -> Result<(), Error> {
             Ok(())
         }
-        fn next(&self, _: Duration) -> Event {
-            Event::Nothing
+        fn next(&self, _: Duration) -> RemoteEvent {
+            RemoteEvent::Nothing
         }
         fn slots(&self) -> usize {
             0
@@ -539,6 +539,6 @@ fn a_job_that_does_not_fit_is_refused() {
         let error = Job::read(&changed).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
-    let report = Report { id: 1, outcome: Outcome::Anew(Rest::whole()) };
+    let report = Report { id: 1, outcome: PartOutcome::Anew(Rest::whole()) };
     assert_eq!(serde_json::to_string(&report).unwrap().matches('\n').count(), 0);
 }

@@ -175,13 +175,6 @@ impl Relation {
         }
     }
 
-    /// Removes the identity.
-    pub fn make_irreflexive(&mut self) {
-        for event in 0..self.len {
-            self.bits[event * self.stride + event / WORD] &= !(1 << (event % WORD));
-        }
-    }
-
     /// `self := from × to`.
     pub fn assign_product(&mut self, from: &EventSet, to: &EventSet) {
         assert_eq!(from.universe(), to.universe(), "sets over different universes");

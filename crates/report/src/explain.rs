@@ -1,7 +1,7 @@
 //! Why a model allows an execution or forbids it, in words and as JSON.
 
 use porf::trace::Trace;
-use porf::{Axiom, Step, Unseen, Why};
+use porf::{Axiom, Unseen, Why, WhyEdge};
 use porf_event::EventId;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -41,7 +41,7 @@ pub(crate) fn unseen(trace: &Trace, read: EventId, write: EventId) -> String {
 }
 
 /// A cycle in one line, by what an execution is given with and fr.
-pub(crate) fn cycle(steps: &[Step]) -> String {
+pub(crate) fn cycle(steps: &[WhyEdge]) -> String {
     let mut flat = Vec::new();
     steps.iter().for_each(|step| flatten(step, &mut flat));
     let Some(first) = flat.first() else { return String::new() };
@@ -53,7 +53,7 @@ pub(crate) fn cycle(steps: &[Step]) -> String {
 }
 
 /// Down to po, rf, co and fr.
-fn flatten<'s>(step: &'s Step, flat: &mut Vec<&'s Step>) {
+fn flatten<'s>(step: &'s WhyEdge, flat: &mut Vec<&'s WhyEdge>) {
     match is_leaf(step) {
         true if step.from == step.to => {}
         true => flat.push(step),
@@ -62,7 +62,7 @@ fn flatten<'s>(step: &'s Step, flat: &mut Vec<&'s Step>) {
 }
 
 /// That fr is rf backwards and then co needs no saying.
-fn is_leaf(step: &Step) -> bool {
+fn is_leaf(step: &WhyEdge) -> bool {
     let name = step.name.strip_suffix(['e', 'i']).unwrap_or(&step.name);
     step.parts.is_empty() || matches!(name, "fr" | "rf" | "co")
 }
@@ -72,8 +72,8 @@ fn law(axiom: &Axiom) -> String {
 }
 
 /// An edge, and below it what it is made of. Names for the same edge share a line.
-fn describe(out: &mut String, step: &Step, depth: usize) {
-    let Step { from, to, .. } = step;
+fn describe(out: &mut String, step: &WhyEdge, depth: usize) {
+    let WhyEdge { from, to, .. } = step;
     // A path of no edges.
     if from == to && step.parts.is_empty() {
         return;
@@ -121,7 +121,7 @@ pub(crate) fn json_with(why: &Why, trace: &Trace, with: &str) -> Value {
     object
 }
 
-fn step_json(step: &Step) -> Value {
+fn step_json(step: &WhyEdge) -> Value {
     let mut object = json!({ "from": step.from.to_string(), "to": step.to.to_string(), "name": step.name });
     if !step.parts.is_empty() {
         object["parts"] = step.parts.iter().map(step_json).collect();

@@ -69,20 +69,7 @@ impl Log {
 /// A rule, with what it is about.
 fn describe(rule: &str) -> Value {
     let text = match ViolationKind::ALL.into_iter().find(|kind| kind.word() == rule) {
-        Some(ViolationKind::Assertion) => "An assertion of the program fails in some execution.",
-        Some(ViolationKind::Race) => {
-            "Two accesses to the same memory, one of them a write and one not atomic, are not ordered: undefined behaviour."
-        }
-        Some(ViolationKind::Memory) => {
-            "Memory is used that is not there: freed, never allocated, out of bounds or uninitialised."
-        }
-        Some(ViolationKind::Deadlock) => "Threads wait for each other, and none can go on.",
-        Some(ViolationKind::Liveness) => "A loop waits for something that never happens.",
-        Some(ViolationKind::Lock) => "A lock is used against its rules.",
-        Some(ViolationKind::Trap) => "The program does what the language leaves undefined, or aborts.",
-        Some(ViolationKind::Panic) => "The program panics.",
-        Some(ViolationKind::Leak) => "Memory is never freed.",
-        Some(ViolationKind::Unsafe) => "A state that the system calls unsafe can be reached.",
+        Some(kind) => kind.description(),
         None => "The condition of a litmus test fails.",
     };
     let name: String =

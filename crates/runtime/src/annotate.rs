@@ -54,6 +54,23 @@ fn unsynchronise(change: i32) {
     }
 }
 
+/// A handler interrupts the thread: what it does is checked and orders others, whatever stretch the thread is in.
+/// Returns the depths for [`resume`].
+pub fn suspend() -> (i32, i32) {
+    // SAFETY: running.
+    let fiber = unsafe { world() }.fiber();
+    let depths = (fiber.ignoring, fiber.unsynchronised);
+    ignore(-depths.0);
+    unsynchronise(-depths.1);
+    depths
+}
+
+/// The handler has returned.
+pub fn resume(depths: (i32, i32)) {
+    ignore(depths.0);
+    unsynchronise(depths.1);
+}
+
 macro_rules! annotations {
     ($($name:ident($($arg:ident: $ty:ty),*) $body:block)*) => {$(
         #[unsafe(no_mangle)]

@@ -1,12 +1,18 @@
 //! Fibers of the program (`__tsan_create_fiber` and so on): stacks that it switches between by itself, also from one
 //! thread to another.
 //!
-//! A fiber has calls of its own, and what it had seen when it was left. A switch orders the fibers, as it does in
-//! ThreadSanitizer unless asked not to; here it always does, so a race between fibers of one thread is not seen.
+//! A fiber has calls of its own, and what it had seen when it was left. A switch orders the fibers, unless the program
+//! asks for one that does not ([`NO_SYNC`]). From then on both fibers count as threads of their own: each has a
+//! number, under which its accesses are known, and the kernel thread that runs it goes by this number
+//! ([`World::becomes`]). A fiber that is only switched to in order goes by the number of whoever switches to it.
 
 use crate::call::DEPTH;
-use crate::world::{HOT, is_running, world};
+use crate::world::{Fiber, HOT, State, World, is_running, world};
+use porf_event::ThreadId;
 use porf_sample::View;
+
+/// The flag of a switch that does not order the fibers.
+const NO_SYNC: u32 = 1;
 
 pub struct Coroutine {
     view: View,
@@ -14,12 +20,14 @@ pub struct Coroutine {
     top: usize,
     /// The calls of a thread that was left by a switch are the thread's own.
     limit: usize,
+    /// Its own number.
+    id: Option<ThreadId>,
 }
 
 impl Coroutine {
     fn new(calls: Vec<usize>) -> Coroutine {
         let (top, limit) = (calls.as_ptr() as usize, calls.as_ptr_range().end as usize);
-        Coroutine { view: View::default(), calls, top, limit }
+        Coroutine { view: View::default(), calls, top, limit, id: None }
     }
 }
 
@@ -33,9 +41,20 @@ pub fn calls(coroutine: usize, start: usize, top: usize) -> (usize, usize) {
     if own.is_empty() { (start, top) } else { (own.as_ptr() as usize, top) }
 }
 
+/// Where the calls of such a thread must end.
+pub fn calls_end(coroutine: usize, end: usize) -> usize {
+    if coroutine == 0 {
+        return end;
+    }
+    // SAFETY: a fiber that runs was not destroyed.
+    let own = unsafe { &(*(coroutine as *const Coroutine)).calls };
+    if own.is_empty() { end } else { own.as_ptr_range().end as usize }
+}
+
 /// The fiber that runs now; threads get one when they are asked.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_get_current_fiber() -> usize {
+    crate::thread::begin();
     if !is_running() {
         return 0;
     }
@@ -50,7 +69,14 @@ pub extern "C" fn __tsan_get_current_fiber() -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_create_fiber(_flags: u32) -> usize {
     crate::thread::begin();
-    Box::into_raw(Box::new(Coroutine::new(vec![0; DEPTH]))) as usize
+    let mut new = Coroutine::new(vec![0; DEPTH]);
+    if is_running() {
+        // SAFETY: running.
+        let w = unsafe { world() };
+        w.engine.release(w.current, &mut new.view);
+        w.refresh();
+    }
+    Box::into_raw(Box::new(new)) as usize
 }
 
 #[unsafe(no_mangle)]
@@ -60,7 +86,7 @@ pub unsafe extern "C" fn __tsan_destroy_fiber(fiber: usize) {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __tsan_switch_to_fiber(to: usize, _flags: u32) {
+pub unsafe extern "C" fn __tsan_switch_to_fiber(to: usize, flags: u32) {
     if !is_running() || to == 0 {
         return;
     }
@@ -71,8 +97,20 @@ pub unsafe extern "C" fn __tsan_switch_to_fiber(to: usize, _flags: u32) {
         let (from, next) = (&mut *from, &mut *(to as *mut Coroutine));
         let hot = HOT.get();
         let w = world();
-        w.engine.release(w.current, &mut from.view);
-        w.engine.acquire(w.current, &next.view);
+        let orders = flags & NO_SYNC == 0;
+        if orders {
+            w.engine.release(w.current, &mut from.view);
+        }
+        let is_apart = !orders || from.id.is_some() || next.id.is_some();
+        if is_apart {
+            from.id.get_or_insert(w.current);
+            let id = *next.id.get_or_insert_with(|| w.park(&next.view));
+            w.becomes(id);
+            (*hot).thread = id;
+        }
+        if orders {
+            w.engine.acquire(w.current, if is_apart { &from.view } else { &next.view });
+        }
         (from.top, from.limit) = ((*hot).calls as usize, (*hot).calls_limit as usize);
         ((*hot).calls, (*hot).calls_limit) = (next.top as *mut usize, next.limit as *mut usize);
         w.fiber().coroutine = to;
@@ -83,3 +121,41 @@ pub unsafe extern "C" fn __tsan_switch_to_fiber(to: usize, _flags: u32) {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_set_fiber_name(_fiber: usize, _name: usize) {}
+
+impl World {
+    /// A number for a fiber that no kernel thread runs now, and that has seen so much.
+    fn park(&mut self, view: &View) -> ThreadId {
+        let thread = self.engine.create_thread_after(view);
+        let index = thread.as_usize();
+        if index >= usize::from(u16::MAX) {
+            crate::world::give_up("porf: more than 65,534 threads and fibers in one execution\n");
+        }
+        debug_assert_eq!(index, self.fiber_count);
+        if index == self.fibers.len() {
+            self.fibers.push(Fiber::new());
+        }
+        let parked = &mut self.fibers[index];
+        parked.reset();
+        (parked.state, parked.joined) = (State::Finished, true);
+        self.fiber_count += 1;
+        thread
+    }
+
+    /// The running kernel thread goes by another number.
+    fn becomes(&mut self, id: ThreadId) {
+        let old = self.current;
+        if id != old {
+            self.fibers.swap(old.as_usize(), id.as_usize());
+            self.swaps.push((old, id));
+            self.current = id;
+            self.runnable.iter_mut().filter(|thread| **thread == old).for_each(|thread| *thread = id);
+        }
+    }
+
+    /// The execution is over: every kernel thread has its first number again.
+    pub fn undo_swaps(&mut self) {
+        while let Some((old, id)) = self.swaps.pop() {
+            self.fibers.swap(old.as_usize(), id.as_usize());
+        }
+    }
+}

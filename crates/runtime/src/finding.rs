@@ -107,8 +107,12 @@ pub fn inversion(w: &mut World, stacks: &[(ThreadId, Vec<usize>)]) {
     let mut tops: Vec<u64> =
         stacks.iter().map(|(_, frames)| stable(frames.first().copied().unwrap_or(0))).collect();
     tops.sort_unstable();
-    let message =
-        format!("a deadlock is possible: {} threads take the same locks in different orders", stacks.len());
+    let is_one = stacks.iter().all(|(thread, _)| *thread == stacks[0].0);
+    let message = if is_one {
+        "one thread takes locks in different orders; two that do so may wait for each other".to_string()
+    } else {
+        format!("a deadlock is possible: {} threads take the same locks in different orders", stacks.len())
+    };
     let Some(index) = record(w, FindingKind::Order, hash(FindingKind::Order, &tops), &message) else {
         return;
     };

@@ -324,7 +324,11 @@ fn announce(block: usize, size: usize) -> usize {
     block
 }
 
+/// An allocation takes as long as so many accesses of memory.
+const ALLOCATION: u32 = 16;
+
 unsafe extern "C" fn malloc_inner(size: usize) -> usize {
+    plain::takes_time(ALLOCATION);
     interrupts("malloc");
     // SAFETY: the contract of this function is that of the one it calls.
     announce(or_errno(unsafe { allocate(size) }), size)

@@ -423,8 +423,13 @@ fn spin(address: usize) -> usize {
 }
 
 fn spin_acquire(address: usize, only_try: bool) -> i32 {
+    let pc = caller();
     visible_as(Step::Other, within(address, None, only_try));
     let index = spin(address);
+    if !only_try {
+        // SAFETY: called while running.
+        order::wanted(unsafe { world() }, index, false, pc);
+    }
     loop {
         // SAFETY: called while running.
         let w = unsafe { world() };
@@ -432,6 +437,7 @@ fn spin_acquire(address: usize, only_try: bool) -> i32 {
         let object = &mut w.syncs[index];
         if object.owner.is_none() {
             object.owner = me;
+            order::taken(w, index, false);
             w.acquire_from(index);
             return 0;
         }
@@ -448,6 +454,7 @@ fn spin_release(address: usize) -> i32 {
     // SAFETY: called while running.
     let w = unsafe { world() };
     w.syncs[index].owner = None;
+    order::released(w, index);
     w.release_to(index);
     w.wake_all(index);
     0

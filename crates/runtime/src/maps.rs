@@ -23,6 +23,8 @@ pub struct Maps {
     unmapped: Vec<Range<usize>>,
     /// Unmapped by it, but there when the executions began: only made inaccessible.
     hidden: Vec<Range<usize>>,
+    /// Mapped by it in place of what was there when the executions began: the next one needs memory there.
+    replaced: Vec<Range<usize>>,
 }
 
 impl Maps {
@@ -32,6 +34,11 @@ impl Maps {
         unsafe {
             for range in self.mapped.drain(..) {
                 sys::syscall(libc::SYS_munmap, [range.start, range.len(), 0, 0, 0, 0]);
+            }
+            for range in self.replaced.drain(..) {
+                let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+                let flags = (libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as usize;
+                sys::syscall(libc::SYS_mmap, [range.start, range.len(), access, flags, usize::MAX, 0]);
             }
             for range in self.hidden.drain(..) {
                 let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
@@ -52,6 +59,15 @@ impl Maps {
             }
         }
         cut(&mut self.unmapped, &new);
+    }
+
+    /// Whether a mapping at this place would replace what was there when the executions began.
+    fn would_replace(&self, range: &Range<usize>) -> bool {
+        let mut resident = vec![0u8; range.len() / PAGE];
+        let place = [range.start, range.len(), resident.as_mut_ptr() as usize, 0, 0, 0];
+        // SAFETY: one byte for each page.
+        let is_there = unsafe { sys::syscall(libc::SYS_mincore, place) } == 0;
+        is_there && !self.is_own(range)
     }
 
     /// Whether all of the range was mapped by this execution.
@@ -97,6 +113,11 @@ unsafe extern "C" fn map(
     offset: i64,
 ) -> usize {
     let pc = caller();
+    plain::takes_time(crate::world::PATIENCE);
+    let range = pages(address, length);
+    // SAFETY: running, where it is asked.
+    let replaces =
+        is_running() && flags & libc::MAP_FIXED != 0 && unsafe { world() }.maps.would_replace(&range);
     // SAFETY: the program's own call, passed on with its arguments.
     let result = unsafe {
         real!(mmap(a: usize = address, l: usize = length, p: i32 = access, f: i32 = flags, d: i32 = fd, o: i64 = offset) -> usize)
@@ -104,7 +125,11 @@ unsafe extern "C" fn map(
     if is_running() && result != usize::MAX {
         // SAFETY: running.
         let w = unsafe { world() };
-        w.maps.add(pages(result, length));
+        if !replaces {
+            w.maps.add(pages(result, length));
+        } else if !w.maps.replaced.contains(&range) {
+            w.maps.replaced.push(range);
+        }
         // As to allocate is to write (see `crate::heap`), so is to map.
         if w.modules.act_for_program(pc) && !is_ignoring() {
             plain::range(result, length.min(WRITTEN), Kind::Write, pc);

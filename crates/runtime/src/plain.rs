@@ -67,6 +67,21 @@ unsafe fn access<const SIZE: usize, const WRITE: bool>(address: usize) {
     }
 }
 
+/// A call into libc takes as long as so many plain accesses: a loop of nothing but such calls must let others run too.
+#[inline]
+pub fn takes_time(accesses: u32) {
+    // SAFETY: one kernel thread.
+    let hot = unsafe { &mut *HOT.get() };
+    if hot.state == RUNNING {
+        hot.patience = hot.patience.saturating_sub(accesses).max(1);
+        // Inside of libc, a lock of libc may be held.
+        // SAFETY: running.
+        if hot.patience == 1 && unsafe { world() }.is_called_by_program() {
+            lose_patience();
+        }
+    }
+}
+
 /// The thread may be waiting for another to write what it reads: that one must run.
 #[cold]
 fn lose_patience() {

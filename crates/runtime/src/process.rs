@@ -177,6 +177,7 @@ unsafe fn alone() -> *mut Shared {
         minimise: 0,
         scripted: 0,
         early: 0,
+        any_order: 0,
     };
     // SAFETY: just mapped.
     unsafe { (*shared).options = options };

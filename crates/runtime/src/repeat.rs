@@ -15,7 +15,7 @@ use crate::signal::Dispositions;
 use crate::sys;
 use crate::world::{self, World, world};
 use porf_sample::protocol::{FindingKind, HASH_SLOTS, Isolation, execution_seed};
-use porf_sample::scheduler::learn;
+use porf_sample::scheduler::learn::{self, Worth};
 use std::sync::atomic::Ordering;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -247,7 +247,12 @@ fn account() {
     }
     let is_new = note_distinct(w.engine.reads_from);
     if let Some(arm) = learn::arm_of(w.seed).filter(|_| w.scheduler.learns()) {
-        w.shared_mut().learnt.note(arm, is_new || has_finding);
+        let worth = match (has_finding, is_new) {
+            (true, _) => Worth::Finding,
+            (false, true) => Worth::New,
+            (false, false) => Worth::Nothing,
+        };
+        w.shared_mut().learnt.note(arm, worth);
     }
     w.shared().progress.ended.fetch_add(1, Ordering::Release);
 }

@@ -232,7 +232,9 @@ fn handle(signal: i32) -> bool {
         info.si_signo = signal;
         let mut context: libc::ucontext_t = std::mem::zeroed();
         let errno = *libc::__errno_location();
+        let marks = crate::annotate::suspend();
         call(signal, &mut info, (&raw mut context).cast());
+        crate::annotate::resume(marks);
         if world().fiber().handlers > 0 && *libc::__errno_location() != errno && signal != libc::SIGTERM {
             // A handler of SIGTERM often ends the program by another signal, which has not come yet.
             let message = format!("the handler of signal {signal} changes errno");

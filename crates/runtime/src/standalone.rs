@@ -146,7 +146,7 @@ fn tell(finding: &Finding) -> bool {
         let line = name.trim_start_matches(" (inlined by) ");
         line.splitn(2, " at ").map(|part| (part, *is_top))
     });
-    let is_told = kind.is_none_or(|kind| wishes().suppressions.allow(kind, parts));
+    let is_told = kind.is_none_or(|kind| wishes().suppressions.allow(kind, message.unwrap_or(""), parts));
     if is_told {
         sys::write_error(&text);
     }

@@ -45,6 +45,8 @@ pub struct World {
     pub fiber_count: usize,
     pub runnable: Vec<ThreadId>,
     pub current: ThreadId,
+    /// Numbers that kernel threads have exchanged, see [`crate::coroutine`].
+    pub swaps: Vec<(ThreadId, ThreadId)>,
     pub lenders: Vec<Lender>,
     /// More lenders than there are were needed.
     pub starved: bool,
@@ -197,6 +199,7 @@ pub fn init(shared: *mut Shared) {
             fiber_count: 0,
             runnable: Vec::new(),
             current: ThreadId(0),
+            swaps: Vec::new(),
             lenders: Vec::new(),
             starved: false,
             syncs: Vec::new(),
@@ -262,6 +265,7 @@ pub fn begin(seed: u64) {
     // SAFETY: between executions.
     let w = unsafe { world() };
     w.seed = seed;
+    w.undo_swaps();
     w.engine.reset();
     w.detector.reset();
     if w.calibrates {
@@ -277,7 +281,7 @@ pub fn begin(seed: u64) {
     w.channels.reset();
     w.timers.reset();
     w.openmp.reset();
-    w.orders.reset();
+    w.orders.reset(w.shared().options.any_order != 0);
     w.installed.clear();
     w.sync_count = 0;
     w.next_sweep = crate::atomic::FIRST_SWEEP;

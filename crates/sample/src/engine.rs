@@ -203,6 +203,15 @@ impl Engine {
         child
     }
 
+    /// A thread that begins where `view` was left.
+    pub fn create_thread_after(&mut self, view: &View) -> ThreadId {
+        let child = self.new_thread();
+        let to = &mut self.threads[child.as_usize()].view;
+        to.assign(view);
+        to.hb.set(child, 1);
+        child
+    }
+
     /// `thread` waits for the end of another and can do nothing before it has seen all of that one's
     /// past; until [`Engine::join_thread`] it does not hold back pruning.
     pub fn await_thread(&mut self, thread: ThreadId) {

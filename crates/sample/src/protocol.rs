@@ -105,6 +105,8 @@ pub struct Options {
     pub scripted: u32,
     /// 1: the execution begins before `main`, not with the first thread.
     pub early: u32,
+    /// 1: one thread that takes locks in different orders is reported too.
+    pub any_order: u32,
 }
 
 /// How far the runtime is.

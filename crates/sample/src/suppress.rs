@@ -7,6 +7,9 @@
 
 use crate::protocol::FindingKind;
 
+/// How the message begins of a lock that is destroyed while somebody holds it.
+pub const DESTROYED: &str = "destruction of a locked";
+
 /// A list of findings that are not to be told.
 #[derive(Default)]
 pub struct Suppressions {
@@ -21,14 +24,24 @@ enum Sort {
     RaceTop,
     Thread,
     Mutex,
+    /// Of misused locks only those that were destroyed while somebody held them.
+    Destroyed,
     Signal,
     Deadlock,
     Library,
 }
 
 impl Sort {
-    const ALL: [Sort; 7] =
-        [Sort::Race, Sort::RaceTop, Sort::Thread, Sort::Mutex, Sort::Signal, Sort::Deadlock, Sort::Library];
+    const ALL: [Sort; 8] = [
+        Sort::Race,
+        Sort::RaceTop,
+        Sort::Thread,
+        Sort::Mutex,
+        Sort::Destroyed,
+        Sort::Signal,
+        Sort::Deadlock,
+        Sort::Library,
+    ];
 
     fn from_word(word: &str) -> Option<Sort> {
         Sort::ALL.into_iter().find(|sort| sort.word() == word)
@@ -40,17 +53,20 @@ impl Sort {
             Sort::RaceTop => "race_top",
             Sort::Thread => "thread",
             Sort::Mutex => "mutex",
+            Sort::Destroyed => "destroy_locked",
             Sort::Signal => "signal",
             Sort::Deadlock => "deadlock",
             Sort::Library => "called_from_lib",
         }
     }
 
-    fn is_for(self, kind: FindingKind) -> bool {
+    fn is_for(self, kind: FindingKind, message: &str) -> bool {
         match kind {
             FindingKind::Race | FindingKind::UseAfterFree => matches!(self, Sort::Race | Sort::RaceTop),
             FindingKind::Leak => self == Sort::Thread,
-            FindingKind::Lock => self == Sort::Mutex,
+            FindingKind::Lock => {
+                self == Sort::Mutex || (self == Sort::Destroyed && message.contains(DESTROYED))
+            }
             FindingKind::Signal => self == Sort::Signal,
             FindingKind::Order | FindingKind::Deadlock => self == Sort::Deadlock,
             _ => false,
@@ -86,10 +102,15 @@ impl Suppressions {
         self.rules.is_empty()
     }
 
-    /// Whether a finding is to be told. `names` are those of its calls, each with whether the call is the innermost of its
+    /// Whether a finding with this message is to be told. `names` are those of its calls, each with whether the call is the innermost of its
     /// thread, and of the variable.
-    pub fn allow<'a>(&self, kind: FindingKind, names: impl Iterator<Item = (&'a str, bool)> + Clone) -> bool {
-        !self.rules.iter().filter(|(sort, _)| sort.is_for(kind)).any(|(sort, pattern)| {
+    pub fn allow<'a>(
+        &self,
+        kind: FindingKind,
+        message: &str,
+        names: impl Iterator<Item = (&'a str, bool)> + Clone,
+    ) -> bool {
+        !self.rules.iter().filter(|(sort, _)| sort.is_for(kind, message)).any(|(sort, pattern)| {
             names.clone().any(|(name, is_top)| (is_top || *sort != Sort::RaceTop) && fits(pattern, name))
         })
     }
@@ -152,6 +173,7 @@ impl Settings {
             "suppressions" => return self.suppressions = Some(value.to_string()),
             "report_thread_leaks" => &[Sort::Thread][..],
             "report_mutex_bugs" => &[Sort::Mutex][..],
+            "report_destroy_locked" => &[Sort::Destroyed][..],
             "report_signal_unsafe" => &[Sort::Signal][..],
             "detect_deadlocks" => &[Sort::Deadlock][..],
             "report_bugs" => &[Sort::Race, Sort::Thread, Sort::Mutex, Sort::Signal, Sort::Deadlock],
@@ -197,7 +219,7 @@ mod tests {
     fn rules_are_for_their_sort() {
         let mut rules = Suppressions::default();
         rules.add("# comment\n\nrace:foo\nrace_top:bar\nmutex:m\n").expect("suppressions");
-        let allow = |kind, names: &[(&str, bool)]| rules.allow(kind, names.iter().copied());
+        let allow = |kind, names: &[(&str, bool)]| rules.allow(kind, "", names.iter().copied());
         assert!(!allow(FindingKind::Race, &[("main", true), ("foo", false)]));
         assert!(!allow(FindingKind::Race, &[("bar", true)]));
         assert!(allow(FindingKind::Race, &[("main", true), ("bar", false)]));
@@ -215,12 +237,18 @@ mod tests {
         assert_eq!(settings.suppressions.as_deref(), Some("a b:c"));
         let mut rules = Suppressions::default();
         rules.add_options(&settings);
-        assert!(!rules.allow(FindingKind::Leak, [("main", true)].into_iter()));
-        assert!(rules.allow(FindingKind::Lock, [("main", true)].into_iter()));
+        assert!(!rules.allow(FindingKind::Leak, "", [("main", true)].into_iter()));
+        assert!(rules.allow(FindingKind::Lock, "", [("main", true)].into_iter()));
+        settings.read("report_destroy_locked=0");
+        let mut rules = Suppressions::default();
+        rules.add_options(&settings);
+        let main = [("main", true)].into_iter();
+        assert!(!rules.allow(FindingKind::Lock, "destruction of a locked mutex", main.clone()));
+        assert!(rules.allow(FindingKind::Lock, "use of a destroyed mutex", main));
         settings.read("report_bugs=0");
         let mut rules = Suppressions::default();
         rules.add(&settings.as_suppressions()).expect("suppressions");
-        assert!(!rules.allow(FindingKind::Race, [("main", true)].into_iter()));
-        assert!(rules.allow(FindingKind::Assertion, [("main", true)].into_iter()));
+        assert!(!rules.allow(FindingKind::Race, "", [("main", true)].into_iter()));
+        assert!(rules.allow(FindingKind::Assertion, "", [("main", true)].into_iter()));
     }
 }

@@ -37,7 +37,7 @@ pub enum Coverage {
         loops: Vec<SourceLocation>,
         /// The input of which not every value is covered.
         inputs: Vec<TriedInput>,
-        /// An atomic access of a size that no event has: all of these are ordered as by one lock.
+        /// An atomic access of a size that no event has. All such accesses are ordered as if under one lock.
         locked: Option<SourceLocation>,
         /// A variable that is accessed in whole and in part: accesses to its parts are made on the whole.
         mixed: Option<String>,
@@ -53,7 +53,7 @@ pub enum Coverage {
     Systematic {
         /// How many there are.
         executions: u64,
-        /// No thread reads the same stores more than so many times in a row, if that cut something off.
+        /// How many times in a row a thread may read the same stores, if that bound cut executions off.
         spins: Option<u32>,
     },
     /// Every number of processes: an inductive invariant was found.
@@ -261,6 +261,26 @@ impl ViolationKind {
             ViolationKind::Panic => "panic",
             ViolationKind::Leak => "leak",
             ViolationKind::Unsafe => "unsafe",
+        }
+    }
+
+    /// What it means, in one sentence for people who meet the word in a report.
+    pub fn description(self) -> &'static str {
+        match self {
+            ViolationKind::Assertion => "An assertion of the program fails in some execution.",
+            ViolationKind::Race => {
+                "Two accesses to the same memory, one of them a write and one not atomic, are not ordered: undefined behaviour."
+            }
+            ViolationKind::Memory => {
+                "Memory is used that is not there: freed, never allocated, out of bounds or uninitialised."
+            }
+            ViolationKind::Deadlock => "Threads wait for each other, and none can go on.",
+            ViolationKind::Liveness => "A loop waits for something that never happens.",
+            ViolationKind::Lock => "A lock is used against its rules.",
+            ViolationKind::Trap => "The program does what the language leaves undefined, or aborts.",
+            ViolationKind::Panic => "The program panics.",
+            ViolationKind::Leak => "Memory is never freed.",
+            ViolationKind::Unsafe => "A state that the system calls unsafe can be reached.",
         }
     }
 }

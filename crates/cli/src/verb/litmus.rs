@@ -128,7 +128,7 @@ pub fn run(args: &Args, options: &Options) -> ExitCode {
     };
     let results: Vec<Tested> = match &args.answers {
         None => files.par_iter().map(run).collect(),
-        Some(path) => match known(path, &files) {
+        Some(path) => match read_answers(path, &files) {
             Ok(results) => results,
             Err(message) => return fail(&message, options),
         },
@@ -270,8 +270,8 @@ fn ask(test: &LitmusTest, models: &[Axioms], engine: Engine, one_by_one: bool) -
     (answers, executions)
 }
 
-/// Answers that somebody else has found, a line for each file.
-fn known(path: &Path, files: &[PathBuf]) -> Result<Vec<Tested>, String> {
+/// Reads answers that another process has found, a line for each file.
+fn read_answers(path: &Path, files: &[PathBuf]) -> Result<Vec<Tested>, String> {
     let lines = answers::lines(path)?;
     if lines.len() != files.len() {
         return Err(format!("{} answers for {} files", lines.len(), files.len()));
@@ -290,7 +290,7 @@ fn known(path: &Path, files: &[PathBuf]) -> Result<Vec<Tested>, String> {
     wrong.map_or(Ok(tested), Err)
 }
 
-/// What somebody else has to know to find the answers.
+/// Lists what another process needs to know to find the answers.
 fn list(args: &Args, files: &[PathBuf]) -> ExitCode {
     let engine = args.engine.to_possible_value().map_or(String::new(), |value| value.get_name().to_string());
     let mut arguments = vec!["--engine".to_string(), engine, "--unroll".to_string(), args.unroll.to_string()];

@@ -72,6 +72,9 @@ pub struct Args {
     /// How to treat volatile accesses
     #[arg(long, value_enum, default_value_t = Volatile::Relaxed)]
     volatile: Volatile,
+    /// Whose orders of taking locks can make a deadlock
+    #[arg(long, value_enum, default_value_t = LockOrder::Threads)]
+    lock_order: LockOrder,
     /// Keep at most this many stores per location; 0 keeps all that a load may still return
     #[arg(long, value_name = "STORES", default_value_t = 64)]
     memory: u64,
@@ -145,6 +148,14 @@ enum Volatile {
     Acqrel,
     /// Plain accesses, which race, as ThreadSanitizer takes them
     Plain,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum LockOrder {
+    /// Those of different threads
+    Threads,
+    /// Those of one thread too, as ThreadSanitizer takes them
+    Any,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -321,7 +332,7 @@ impl Run {
         let misuses = early.channel.findings().iter().any(|finding| {
             use protocol::FindingKind::*;
             let kind = protocol::FindingKind::from_number(finding.kind);
-            matches!(kind, Some(UseAfterFree | DoubleFree | InvalidFree | Lock | Signal))
+            matches!(kind, Some(UseAfterFree | DoubleFree | InvalidFree | Lock | Order | Signal))
         });
         Ok(misuses.then_some(early))
     }
@@ -409,6 +420,7 @@ impl Args {
             minimise: if self.decisions.is_some() { 0 } else { self.minimise },
             scripted: u32::from(self.decisions.is_some()),
             early: 0,
+            any_order: self.lock_order as u32,
         }
     }
 
@@ -426,6 +438,7 @@ impl Args {
             "scheduler": name(self.scheduler.to_possible_value()), "depth": self.depth,
             "model": name(self.model.to_possible_value()),
             "volatile": name(self.volatile.to_possible_value()), "memory": self.memory,
+            "lock_order": name(self.lock_order.to_possible_value()),
             "max_events": self.max_events, "tick": self.tick, "timeout": self.timeout.as_secs_f64(),
         })
     }
@@ -450,6 +463,7 @@ impl Args {
             depth: u32::try_from(number("depth")?).map_err(|error| error.to_string())?,
             model: ModelName::from_str(witness["model"].as_str().unwrap_or("c20"), false)?,
             volatile: Volatile::from_str(word("volatile")?, false)?,
+            lock_order: LockOrder::from_str(witness["lock_order"].as_str().unwrap_or("threads"), false)?,
             memory: witness["memory"].as_u64().unwrap_or(0),
             max_events: number("max_events")?,
             tick: witness["tick"].as_u64().unwrap_or(100),

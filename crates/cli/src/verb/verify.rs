@@ -8,8 +8,8 @@ use crate::options::{Format, ModelName, Options, width};
 use clap::ValueEnum;
 use cluster::Cluster;
 use porf::{
-    Answer, Budget, Checkpoint, Domain, Equivalence, Error, Input, LoadOptions, Memory, Model, Reduction,
-    Reductions, Request, Schedule, Volatile,
+    Answer, Budget, Checkpoint, Domain, Equivalence, Error, Input, LoadOptions, MemoryLimit, Model,
+    Reduction, Reductions, Request, Schedule, Volatile,
 };
 use porf_report::junit::{self, Case};
 use porf_report::verify as render;
@@ -69,7 +69,7 @@ pub struct Args {
     budget: Option<Budget>,
     /// Stop when the process has this much memory (512M, 4G) [default: half of the machine's]
     #[arg(long, value_name = "SIZE")]
-    max_memory: Option<Memory>,
+    max_memory: Option<MemoryLimit>,
     /// Save the rest of the search in this file, and continue from the file if it exists
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -304,7 +304,10 @@ fn request<'a>(args: &'a Args, input: &Input, bar: &'a Bar) -> Request<'a> {
         equivalence: args.equivalence.into(),
         unroll: args.unroll,
         jobs: args.jobs,
-        budget: Budget { memory: args.max_memory.or_else(Memory::half), ..args.budget.unwrap_or_default() },
+        budget: Budget {
+            memory: args.max_memory.or_else(MemoryLimit::half),
+            ..args.budget.unwrap_or_default()
+        },
         checkpoint: checkpoint
             .map(|path| Checkpoint { path, interval: Duration::from_secs(args.checkpoint_interval) }),
         all: args.all,

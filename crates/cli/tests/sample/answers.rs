@@ -82,7 +82,10 @@ fn check_answers(name: &str, row: &toml::Value, compiler: &str) {
     let (executions, timeout) = options(row);
     let executions = executions.to_string();
     for case in &cases {
-        let report = sample(&program, &["--executions", &executions, "--timeout", &timeout], &[case]);
+        let mut arguments = vec!["--executions", &executions, "--timeout", &timeout];
+        let more = row.get("options").and_then(|options| options.as_array()).into_iter().flatten();
+        arguments.extend(more.map(|option| option.as_str().expect("an option")));
+        let report = sample(&program, &arguments, &[case]);
         let what = format!("{compiler} {name} {case}: {report}");
         assert_eq!(report["executions"].to_string(), executions, "{what}");
         assert!(report["violating"].as_u64() <= report["executions"].as_u64(), "{what}");

@@ -308,7 +308,7 @@ impl Memo for Bare<'_> {
 
 /// A checker of a shipped model.
 pub fn cat(model: &porf_cat::CatModel, dialect: Dialect) -> Cat<'_> {
-    Cat::new(model, dialect, model.is_shipped().and_then(|model| model.architecture()))
+    Cat::new(model, dialect, model.shipped_as().and_then(|model| model.architecture()))
 }
 
 pub fn id(graph: &ExecutionGraph, ev: Ev) -> EventId {

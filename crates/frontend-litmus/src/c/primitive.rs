@@ -506,7 +506,7 @@ impl<'a> Lower<'_, 'a> {
         dst
     }
 
-    fn fork(&mut self, chosen: Reg) -> (porf_ir::Label, porf_ir::Label, porf_ir::Label) {
+    fn fork(&mut self, chosen: Reg) -> (porf_ir::JumpLabel, porf_ir::JumpLabel, porf_ir::JumpLabel) {
         let code = &mut self.thread.code;
         let (then, otherwise, end) = (code.label(), code.label(), code.label());
         code.branch(chosen, then, otherwise);

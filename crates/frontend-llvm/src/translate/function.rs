@@ -6,7 +6,7 @@ use super::types::{self, Unsupported};
 use super::{Translator, types::Word};
 use crate::library;
 use crate::llvm::{Block, Opcode, TypeKind, Value, ValueKind};
-use porf_ir::{FaultKind, Function, FunctionBuilder, Instr, Label, Operand, Reg, Span, Width};
+use porf_ir::{FaultKind, Function, FunctionBuilder, Instr, JumpLabel, Operand, Reg, Span, Width};
 use std::collections::{HashMap, HashSet};
 
 /// The function that is being translated.
@@ -18,7 +18,7 @@ pub struct Body<'t, 'm> {
     file: u32,
     pub params: u32,
     values: HashMap<Value<'m>, Vec<Operand>>,
-    labels: HashMap<Block<'m>, Label>,
+    labels: HashMap<Block<'m>, JumpLabel>,
     loops: HashMap<Block<'m>, Loop<'m>>,
     /// The address of the variable arguments, in a variadic function.
     pub varargs: Option<Reg>,
@@ -288,7 +288,7 @@ impl<'t, 'm> Body<'t, 'm> {
     }
 
     /// Branches to several blocks, with a stub for every edge that has something to do.
-    pub fn edges(&mut self, from: Block<'m>, targets: &[Block<'m>]) -> (Vec<Label>, Vec<Stub<'m>>) {
+    pub fn edges(&mut self, from: Block<'m>, targets: &[Block<'m>]) -> (Vec<JumpLabel>, Vec<Stub<'m>>) {
         let mut labels = Vec::new();
         let mut stubs: Vec<Stub<'m>> = Vec::new();
         for to in targets {
@@ -453,7 +453,7 @@ impl<'t, 'm> Body<'t, 'm> {
 /// An edge with moves.
 pub struct Stub<'m> {
     to: Block<'m>,
-    label: Label,
+    label: JumpLabel,
     moves: Vec<(Reg, Operand)>,
 }
 

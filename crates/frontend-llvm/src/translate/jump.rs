@@ -10,7 +10,7 @@ use super::types::Unsupported;
 use crate::library::CATCHES;
 use crate::llvm::{Opcode, Value, ValueKind};
 use porf_event::{ReadMode, WriteMode};
-use porf_ir::{CmpOp, Instr, Label, Operand, Reg, Width};
+use porf_ir::{CmpOp, Instr, JumpLabel, Operand, Reg, Width};
 
 /// Of the thread: the number of the `setjmp` that is jumped to, and what it returns.
 pub const JUMP: &str = "longjmp";
@@ -24,9 +24,9 @@ pub struct Jumps {
     token: Reg,
     /// Where pads leave what is thrown: two registers.
     thrown: Reg,
-    dispatch: Label,
+    dispatch: JumpLabel,
     /// Behind each `setjmp`, and its result.
-    points: Vec<(Label, Reg)>,
+    points: Vec<(JumpLabel, Reg)>,
 }
 
 /// Whether a name is one of `setjmp`'s.

@@ -19,9 +19,10 @@
 //! ```
 //!
 //! Variables are 4 bytes unless declared `name: 8`. `&x` is an address, `*r` the cell that a register
-//! points to. Names that are not globals are registers. An expression ends with its line. Arithmetic is on 64 bits, unsigned. Every
-//! instruction that front ends other than C's use also has a flat form (`%3 = add.32 %1, 7`,
-//! `if %3 goto L1 else L2`, `L1:`), which is what [`print`] gives: parsing it gives the same program.
+//! points to. Names that are not globals are registers. An expression ends with its line. Arithmetic is
+//! unsigned, on 64 bits. Every instruction that front ends other than C's use also has a flat form
+//! (`%3 = add.32 %1, 7`, `if %3 goto L1 else L2`, `L1:`). [`print`] writes the flat form, and parsing that
+//! gives the same program.
 //!
 //! Limits: instructions that only C programs use (private memory, floats, …) print as a comment and
 //! cannot be read back.

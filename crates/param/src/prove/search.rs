@@ -10,6 +10,7 @@ use super::cube::{Cube, GONE, cubes};
 use super::laws::Laws;
 use super::oracle::{Candidates, Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
+use super::slice;
 use super::subsume::{Prepared, Target};
 use super::turns::Turns;
 use super::visited::Visited;
@@ -38,6 +39,8 @@ pub struct Options<'a> {
     pub candidates: Candidates,
     /// The most processes and states of that instance.
     pub small: (u8, usize),
+    /// Search parts of the system that speak of fewer symbols: see `prove/slice.rs`.
+    pub sliced: bool,
     /// Threads of the prover.
     pub jobs: usize,
     /// Cubes whose pre-image is computed.
@@ -68,6 +71,7 @@ impl Default for Options<'_> {
             order: Order::Coherence,
             candidates: Candidates::Bold,
             small: SMALL,
+            sliced: false,
             jobs: 1,
             max_nodes: 100_000,
             max_work: MAX_WORK,
@@ -88,6 +92,17 @@ pub struct Search {
     pub order: Order,
     /// What it took.
     pub statistics: Statistics,
+}
+
+impl Search {
+    fn unknown(limit: Limit, order: Order) -> Search {
+        Search {
+            outcome: Outcome::Unknown(limit),
+            laws: Vec::new(),
+            order,
+            statistics: Statistics::default(),
+        }
+    }
 }
 
 /// How a search can end.
@@ -143,26 +158,42 @@ pub fn search_among(
     turns: Option<(&Turns, usize)>,
     judge: &mut dyn FnMut(&Outcome) -> bool,
 ) -> Result<Search, Diagnostic> {
-    let mut compiled = compile(system, options.memory, options.order)?;
-    compiled.laws = Laws::of(&compiled);
     let work = Work::new(options.max_work, options.max_time, options.interrupt).among(turns);
+    let found =
+        if options.sliced { in_slices(system, options, &work) } else { whole(system, options, &work) };
+    work.end(found.as_ref().is_ok_and(|search| judge(&search.outcome)));
+    found
+}
+
+/// Searches the system as it is.
+fn whole(system: &System, options: Options<'_>, work: &Work<'_>) -> Result<Search, Diagnostic> {
+    let mut compiled = compile(system, options.memory, options.order)?;
+    // Another search may have answered before this one had a turn.
+    if let Some(limit) = work.stopped() {
+        return Ok(Search::unknown(limit, compiled.order));
+    }
+    compiled.laws = Laws::of(&compiled);
     let mut assumed = Visited::default();
     for cube in compiled.axioms.iter().flat_map(|axiom| cubes(&compiled, axiom)) {
-        assumed.add(&compiled, usize::MAX, cube, &work);
+        assumed.add(&compiled, usize::MAX, cube, work);
     }
     compiled.assumed = assumed;
-    let compiled = compiled;
-    // Another search may have answered before this one had a turn.
-    let search = match work.stopped() {
-        Some(limit) => Search {
-            outcome: Outcome::Unknown(limit),
-            laws: Vec::new(),
-            order: compiled.order,
-            statistics: Statistics::default(),
-        },
-        None => attempts(&compiled, options, &work),
-    };
-    work.end(judge(&search.outcome));
+    Ok(attempts(&compiled, options, work))
+}
+
+/// Searches slices of the system, until one is safe. What a slice can reach says nothing of the system.
+fn in_slices(system: &System, options: Options<'_>, work: &Work<'_>) -> Result<Search, Diagnostic> {
+    if work.stopped().is_none() {
+        for set in slice::sets(system, options.memory, work) {
+            let search = whole(&slice::without(system, &set), options, work)?;
+            if matches!(search.outcome, Outcome::Safe(_)) {
+                return Ok(search);
+            }
+        }
+    }
+    let limit = work.stopped().unwrap_or(Limit::Other("no part of the system was proved safe".into()));
+    let mut search = Search::unknown(limit, options.order);
+    search.statistics.work = work.done();
     Ok(search)
 }
 

@@ -10,13 +10,13 @@
 //! Cost: an exploration for each try, within one budget for all.
 
 use super::places::{Place, Suggestion, visited};
-use super::trial::{Outcome, Trials};
+use super::trial::{TrialOutcome, Trials};
 use crate::verify::Request;
 use crate::{Answer, Error, Input};
 use porf_event::Dialect;
 use porf_ir::{Change, MemoryOrder};
 
-/// What stronger orderings do about a violation.
+/// Whether stronger orderings repair a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repair {
     /// Each of these sets makes the program safe, as far as the request asks for it.
@@ -44,7 +44,7 @@ pub fn repair(input: &Input, request: &Request<'_>, answer: &Answer) -> Result<O
     let strongest: Vec<MemoryOrder> =
         places.iter().map(|place| place.stronger().next_back().unwrap_or(place.order)).collect();
     let all_strong = trials.changed(&changes(&places, &strongest))?;
-    if all_strong == Outcome::Violated {
+    if all_strong == TrialOutcome::Violated {
         return Ok(Some(Repair::Other));
     }
     let gaps = Place::gaps(&input.program, &visited);
@@ -55,11 +55,11 @@ pub fn repair(input: &Input, request: &Request<'_>, answer: &Answer) -> Result<O
         }
     }
     let mut sets = Vec::new();
-    if all_strong == Outcome::Safe {
+    if all_strong == TrialOutcome::Safe {
         sets.extend(smallest(&places, strongest, &mut trials)?);
     }
     let fences = vec![MemoryOrder::SeqCst; gaps.len()];
-    if !gaps.is_empty() && trials.changed(&changes(&gaps, &fences))? == Outcome::Safe {
+    if !gaps.is_empty() && trials.changed(&changes(&gaps, &fences))? == TrialOutcome::Safe {
         sets.extend(smallest(&gaps, fences, &mut trials)?);
     }
     sets.sort_by_key(Vec::len);
@@ -72,7 +72,7 @@ fn singles(places: &[Place], trials: &mut Trials<'_>) -> Result<Vec<Vec<Suggesti
     for place in places {
         for order in place.stronger() {
             let changes: Vec<Change> = place.set(order).collect();
-            if trials.changed(&changes)? == Outcome::Safe {
+            if trials.changed(&changes)? == TrialOutcome::Safe {
                 found.push(vec![Suggestion { place: place.clone(), order }]);
                 break;
             }
@@ -96,9 +96,9 @@ fn smallest(
                 break;
             }
             match trials.changed(&changes(places, &orders))? {
-                Outcome::Safe => break,
-                Outcome::Violated => {}
-                Outcome::Undecided => return Ok(None),
+                TrialOutcome::Safe => break,
+                TrialOutcome::Violated => {}
+                TrialOutcome::Undecided => return Ok(None),
             }
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Trials<'a> {
 
 /// What was found out about a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum TrialOutcome {
     Safe,
     Violated,
     /// The budget is used up, or the search could not do it.
@@ -48,7 +48,7 @@ impl<'a> Trials<'a> {
     }
 
     /// The program with changes.
-    pub fn changed(&mut self, changes: &[Change]) -> Result<Outcome, Error> {
+    pub fn changed(&mut self, changes: &[Change]) -> Result<TrialOutcome, Error> {
         self.program(self.input.program.with(changes))
     }
 
@@ -58,25 +58,25 @@ impl<'a> Trials<'a> {
         self.request.checks = checks.with(ViolationKind::Assertion);
         let outcome = self.program(program);
         self.request.checks = checks;
-        Ok(outcome? != Outcome::Safe)
+        Ok(outcome? != TrialOutcome::Safe)
     }
 
-    fn program(&mut self, program: Program) -> Result<Outcome, Error> {
+    fn program(&mut self, program: Program) -> Result<TrialOutcome, Error> {
         self.tried += 1;
         let input = Input { program, ..self.input.clone() };
         for &model in self.models {
             let outcome = self.under(&input, model)?;
-            if outcome != Outcome::Safe {
-                self.undecided += u64::from(outcome == Outcome::Undecided);
+            if outcome != TrialOutcome::Safe {
+                self.undecided += u64::from(outcome == TrialOutcome::Undecided);
                 return Ok(outcome);
             }
         }
-        Ok(Outcome::Safe)
+        Ok(TrialOutcome::Safe)
     }
 
-    fn under(&mut self, input: &Input, model: Model) -> Result<Outcome, Error> {
+    fn under(&mut self, input: &Input, model: Model) -> Result<TrialOutcome, Error> {
         if self.over() {
-            return Ok(Outcome::Undecided);
+            return Ok(TrialOutcome::Undecided);
         }
         let Budget { executions, time, memory } = self.request.budget;
         let budget = Budget {
@@ -87,11 +87,11 @@ impl<'a> Trials<'a> {
         let (answer, _) = once(input, &Request { model, budget, ..self.request })?;
         self.executions += answer.executions + answer.blocked;
         Ok(match answer.verdict {
-            Verdict::Safe(_) => Outcome::Safe,
-            Verdict::Violated(_) => Outcome::Violated,
+            Verdict::Safe(_) => TrialOutcome::Safe,
+            Verdict::Violated(_) => TrialOutcome::Violated,
             // Every thread waits, whatever the orderings: that is no help.
-            Verdict::Inconclusive(Limit::Incomplete { .. }) => Outcome::Violated,
-            Verdict::Inconclusive(_) => Outcome::Undecided,
+            Verdict::Inconclusive(Limit::Incomplete { .. }) => TrialOutcome::Violated,
+            Verdict::Inconclusive(_) => TrialOutcome::Undecided,
         })
     }
 }

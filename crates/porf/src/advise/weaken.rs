@@ -9,7 +9,7 @@
 //! Cost: an exploration for each try, at most five for each place.
 
 use super::places::{Place, Suggestion};
-use super::trial::{Outcome, Trials};
+use super::trial::{TrialOutcome, Trials};
 use crate::verify::Request;
 use crate::{Error, Input};
 use porf_event::Dialect;
@@ -57,7 +57,7 @@ pub fn advise(input: &Input, request: &Request<'_>, models: &[Model]) -> Result<
         return Err(Error::Unsupported("advice is for programs in C, C++ or Porf's text form".to_string()));
     }
     let mut trials = Trials::new(input, request, models);
-    if trials.changed(&[])? != Outcome::Safe {
+    if trials.changed(&[])? != TrialOutcome::Safe {
         return Ok(None);
     }
     let mut places: Vec<Advised> = Place::all(&input.program)
@@ -81,7 +81,7 @@ pub fn advise(input: &Input, request: &Request<'_>, models: &[Model]) -> Result<
         }
         for order in place.weaker() {
             places[number].order = order;
-            if trials.changed(&changes(&places))? == Outcome::Safe {
+            if trials.changed(&changes(&places))? == TrialOutcome::Safe {
                 break;
             }
             places[number].order = place.order;

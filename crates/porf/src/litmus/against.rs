@@ -9,7 +9,7 @@ use crate::{Error, mapping};
 use porf_cat::{Diagnostic, Evaluator, EventStructure, EventView};
 use porf_frontend_litmus::LitmusTest;
 use porf_ir::Program;
-use porf_oracle::{Candidate, CatJudge, Execution, Judge};
+use porf_oracle::{Candidate, CandidateExecution, CatJudge, Judge};
 use porf_relation::Relation;
 
 /// The executions of a test under one model that another model forbids.
@@ -106,7 +106,7 @@ impl Judge for Tracking<'_> {
 fn allows(
     test: &LitmusTest,
     evaluator: &mut Evaluator<'_>,
-    execution: &Execution<'_, '_>,
+    execution: &CandidateExecution<'_, '_>,
 ) -> Result<bool, Diagnostic> {
     let candidate = execution.candidate;
     let views: Vec<EventView<'_>> = candidate

@@ -13,7 +13,7 @@ use porf_event::{Dialect, EventId, Label, Location};
 use porf_explore::{Equivalence, Visit, Visitor};
 use porf_frontend_litmus::{Collector, LitmusTest, Observable, Outcome};
 use porf_model::{CheckedBy, Language, Machine, Model};
-use porf_oracle::{CatJudge, Execution};
+use porf_oracle::{CandidateExecution, CatJudge};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -269,7 +269,7 @@ impl Axioms {
     }
 
     fn shipped_as(&self) -> Option<Model> {
-        self.cat.is_shipped()
+        self.cat.shipped_as()
     }
 
     fn shipped(model: Model) -> Axioms {
@@ -282,7 +282,11 @@ impl Axioms {
     }
 }
 
-fn observe_candidate(test: &LitmusTest, execution: &Execution<'_, '_>, observable: &Observable) -> u64 {
+fn observe_candidate(
+    test: &LitmusTest,
+    execution: &CandidateExecution<'_, '_>,
+    observable: &Observable,
+) -> u64 {
     match observable {
         Observable::Register { thread, reg, .. } => execution.register(*thread, *reg),
         Observable::Location { address, size, .. } => execution

@@ -1,7 +1,7 @@
 //! The order in which an execution is told.
 
 use super::TraceEvent;
-use porf_event::{EventId, Label};
+use porf_event::{EventId, Label, silent};
 use std::collections::HashMap;
 
 /// Orders events, given in the order in which they were found, and says whether the order is an interleaving.
@@ -36,7 +36,7 @@ fn before_of(found: &[TraceEvent]) -> Before {
         match event.label {
             Label::Create { child } => of_child(child).for_each(|(other, _)| before[other].push(at)),
             Label::Join { child } => before[at].extend(of_child(child).map(|(other, _)| other)),
-            _ => {}
+            Label::Read { .. } | Label::Write { .. } | Label::Fence { .. } | silent!() => {}
         }
     }
     before

@@ -15,29 +15,29 @@ pub struct Budget {
     /// Time on the clock.
     pub time: Option<Duration>,
     /// Memory of the process.
-    pub memory: Option<Memory>,
+    pub memory: Option<MemoryLimit>,
 }
 
-/// An amount of memory.
+/// How much memory the process may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemoryLimit {
     /// In bytes.
     pub bytes: u64,
 }
 
-impl Memory {
+impl MemoryLimit {
     /// Half of what this machine has; `None` where that is not known.
-    pub fn half() -> Option<Memory> {
+    pub fn half() -> Option<MemoryLimit> {
         let bytes = usage::machine_bytes() / 2;
-        (bytes > 0).then_some(Memory { bytes })
+        (bytes > 0).then_some(MemoryLimit { bytes })
     }
 }
 
-impl FromStr for Memory {
+impl FromStr for MemoryLimit {
     type Err = String;
 
     /// `512M`, `4G`, or a number of bytes.
-    fn from_str(text: &str) -> Result<Memory, String> {
+    fn from_str(text: &str) -> Result<MemoryLimit, String> {
         let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let factor: u64 = match text[number.len()..].to_ascii_uppercase().as_str() {
             "" => 1,
@@ -48,7 +48,9 @@ impl FromStr for Memory {
         };
         let value: Option<u64> = number.parse().ok();
         let bytes = value.and_then(|value| value.checked_mul(factor)).filter(|bytes| *bytes > 0);
-        bytes.map(|bytes| Memory { bytes }).ok_or_else(|| format!("{text}: a number of bytes, or 512M, 4G"))
+        bytes
+            .map(|bytes| MemoryLimit { bytes })
+            .ok_or_else(|| format!("{text}: a number of bytes, or 512M, 4G"))
     }
 }
 

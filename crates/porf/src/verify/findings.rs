@@ -98,7 +98,7 @@ impl<'a> Findings<'a> {
             || self.unsupported.is_some()
     }
 
-    /// The whole search is over: what no execution did.
+    /// The search is over: notes as a violation what no execution did.
     pub fn end(&mut self) {
         if let Some(question) = self.question
             && question.asks_for_one()
@@ -122,16 +122,9 @@ impl<'a> Findings<'a> {
         self.ordered = equivalence == Equivalence::Mo && model != Model::Wrc11;
     }
 
+    /// Takes what the search shows next. The search stops if this breaks.
     pub fn visit(&mut self, visit: Visit<'_, '_>) -> ControlFlow<()> {
-        let looked_at = match visit {
-            Visit::Complete(execution) | Visit::Blocked(execution) | Visit::Fault(execution, _) => {
-                Some(execution)
-            }
-            _ => None,
-        };
-        if let (Some(sections), Some(execution)) = (self.sections, looked_at)
-            && !sections.are_whole(execution)
-        {
+        if self.is_in_pieces(&visit) {
             match visit {
                 Visit::Complete(_) => self.seen.dropped.0 += 1,
                 Visit::Blocked(_) => self.seen.dropped.1 += 1,
@@ -140,49 +133,8 @@ impl<'a> Findings<'a> {
             return self.count(1);
         }
         match visit {
-            Visit::Complete(execution) => {
-                if self.checks.has(ViolationKind::Leak) {
-                    for leak in leaks(execution) {
-                        let message = "memory that is allocated here is never freed".to_string();
-                        self.event(execution, ViolationKind::Leak, message, leak, None)?;
-                    }
-                }
-                if self.unwinds {
-                    self.unheard(execution)?;
-                }
-                if self.question.is_none() {
-                    for flag in execution.flags() {
-                        self.flagged(execution, flag)?;
-                    }
-                }
-                match self.question.map(|question| question.ask(execution)) {
-                    Some(Says::Contradicts) => self.contradiction(execution)?,
-                    Some(Says::Found) => self.seen.answered = true,
-                    _ => {}
-                }
-                self.count(1)
-            }
-            Visit::Blocked(execution) => {
-                for thread in (0..execution.graph.threads().len()).map(|at| ThreadId(at as u16)) {
-                    self.seen.ended |= execution.state(thread).ends_process();
-                    match execution.block(thread) {
-                        Some(BlockReason::Bound) => self.seen.loops.add(execution, thread),
-                        Some(BlockReason::Assume) => self.seen.assumptions.add(execution, thread),
-                        Some(BlockReason::Exit) => self.seen.ended = true,
-                        _ => {}
-                    }
-                }
-                self.seen.left |= execution.leaves_threads();
-                if let Some(stuck) = execution.stuck() {
-                    self.stuck(execution, &stuck)?;
-                }
-                if self.sections.is_some() {
-                    for fault in execution.faults() {
-                        self.fault(execution, fault)?;
-                    }
-                }
-                self.count(1)
-            }
+            Visit::Complete(execution) => self.complete(execution),
+            Visit::Blocked(execution) => self.blocked(execution),
             Visit::Anew(cuts) => {
                 let mixed = cuts.iter().flatten().find_map(|split| match *split {
                     Split::Word { address, word } => Some((address, word)),
@@ -194,37 +146,98 @@ impl<'a> Findings<'a> {
             }
             Visit::Working(_) => self.go_on_watching(),
             Visit::Fault(execution, fault) => self.fault(execution, fault),
-            Visit::Memory(execution, fault, event, other) => {
-                let is_free = matches!(execution.graph.event(event).label, Label::Free { .. });
-                // Whichever of the two came last, the access is what is wrong.
-                if fault.kind == FaultKind::UseAfterFree && is_free && other.is_some() {
-                    let message = "access to memory that another thread frees at the same time".to_string();
-                    return self.event(
-                        execution,
-                        kind(fault.kind),
-                        message,
-                        other,
-                        Some(("freed here", event)),
-                    );
-                }
-                let related = other.is_some().then(|| (related_word(fault.kind), other));
-                self.event(execution, kind(fault.kind), fault.message.clone(), event, related)
-            }
-            Visit::Race(execution, first, second) => {
-                let what = |event: Ev| match execution.graph.event(event).label.is_read() {
-                    true => "read",
-                    false => "write",
-                };
-                let (one, two) = (what(second), what(first));
-                let message =
-                    format!("data race on {{}}: this {one} and a {two} of another thread are not ordered");
-                let label = if two == "read" { "the read" } else { "the write" };
-                self.event(execution, ViolationKind::Race, message, second, Some((label, first)))
-            }
+            Visit::Memory(execution, fault, event, other) => self.bad_access(execution, fault, event, other),
+            Visit::Race(execution, first, second) => self.race(execution, first, second),
         }
     }
 
-    /// Somebody else searches: is there still time, if it is not at its end?
+    /// Whether something comes between the accesses of an atomic section: then this is no execution of the program.
+    fn is_in_pieces(&self, visit: &Visit<'_, '_>) -> bool {
+        let (Visit::Complete(execution) | Visit::Blocked(execution) | Visit::Fault(execution, _)) = visit
+        else {
+            return false;
+        };
+        self.sections.is_some_and(|sections| !sections.are_whole(execution))
+    }
+
+    /// An execution in which every thread has ended.
+    fn complete(&mut self, execution: &Execution<'_, '_>) -> ControlFlow<()> {
+        if self.checks.has(ViolationKind::Leak) {
+            for leak in leaks(execution) {
+                let message = "memory that is allocated here is never freed".to_string();
+                self.event(execution, ViolationKind::Leak, message, leak, None)?;
+            }
+        }
+        if self.unwinds {
+            self.unheard(execution)?;
+        }
+        if self.question.is_none() {
+            for flag in execution.flags() {
+                self.flagged(execution, flag)?;
+            }
+        }
+        match self.question.map(|question| question.ask(execution)) {
+            Some(Says::Contradicts) => self.contradiction(execution)?,
+            Some(Says::Found) => self.seen.answered = true,
+            _ => {}
+        }
+        self.count(1)
+    }
+
+    /// An execution in which some thread cannot go on.
+    fn blocked(&mut self, execution: &Execution<'_, '_>) -> ControlFlow<()> {
+        for thread in (0..execution.graph.threads().len()).map(|at| ThreadId(at as u16)) {
+            self.seen.ended |= execution.state(thread).ends_process();
+            match execution.block(thread) {
+                Some(BlockReason::Bound) => self.seen.loops.add(execution, thread),
+                Some(BlockReason::Assume) => self.seen.assumptions.add(execution, thread),
+                Some(BlockReason::Exit) => self.seen.ended = true,
+                _ => {}
+            }
+        }
+        self.seen.left |= execution.leaves_threads();
+        if let Some(stuck) = execution.stuck() {
+            self.stuck(execution, &stuck)?;
+        }
+        if self.sections.is_some() {
+            for fault in execution.faults() {
+                self.fault(execution, fault)?;
+            }
+        }
+        self.count(1)
+    }
+
+    /// An access to memory that is not there, or not any more; `other` is the event that made or ended it.
+    fn bad_access(
+        &mut self,
+        execution: &Execution<'_, '_>,
+        fault: &Fault,
+        event: Ev,
+        other: Ev,
+    ) -> ControlFlow<()> {
+        let is_free = matches!(execution.graph.event(event).label, Label::Free { .. });
+        // If the free came last, the access is still what is wrong.
+        if fault.kind == FaultKind::UseAfterFree && is_free && other.is_some() {
+            let message = "access to memory that another thread frees at the same time".to_string();
+            return self.event(execution, kind(fault.kind), message, other, Some(("freed here", event)));
+        }
+        let related = other.is_some().then(|| (related_word(fault.kind), other));
+        self.event(execution, kind(fault.kind), fault.message.clone(), event, related)
+    }
+
+    /// Two accesses that race, in the order in which the search added them.
+    fn race(&mut self, execution: &Execution<'_, '_>, first: Ev, second: Ev) -> ControlFlow<()> {
+        let what = |event: Ev| match execution.graph.event(event).label.is_read() {
+            true => "read",
+            false => "write",
+        };
+        let (one, two) = (what(second), what(first));
+        let message = format!("data race on {{}}: this {one} and a {two} of another thread are not ordered");
+        let label = if two == "read" { "the read" } else { "the write" };
+        self.event(execution, ViolationKind::Race, message, second, Some((label, first)))
+    }
+
+    /// For a search that others do: stops it if the budget is used up, unless it has `ended`.
     pub fn look_at_the_clock(&mut self, ended: bool) {
         if !ended {
             let _ = self.go_on_watching();
@@ -232,7 +245,7 @@ impl<'a> Findings<'a> {
         self.stopped = self.stopped.take().or_else(|| self.watch.counted(self.seen.executions));
     }
 
-    /// In the middle of an execution: is there still time?
+    /// In the middle of an execution: stops if the budget is used up.
     fn go_on_watching(&mut self) -> ControlFlow<()> {
         self.stopped = self.stopped.take().or_else(|| self.watch.over());
         if self.stopped.is_none() && self.halves && self.seen.executions == 0 && self.watch.half_over() {

@@ -1,20 +1,20 @@
 //! Drives a search whose parts are done elsewhere, by workers that may die at any moment.
 //!
-//! Whoever drives owns the search: all that is left is in the queue, or noted as given to a worker. A report
-//! counts if its assignment is still open; the assignment is closed then, so that it counts once. A part whose
-//! worker is lost goes back to the queue as it was. What a checkpoint says is therefore true at any time.
+//! The process that drives owns the search. Every part that is left is in its queue, or noted as given to a worker.
+//! A report counts if its assignment is still open. The assignment is then closed, so the report counts once. A part
+//! whose worker is lost goes back to the queue as it was. So a checkpoint is right at any time.
 //!
 //! The queue holds about as many bundles of tasks as there are workers, however large the search is. When
 //! a worker has nothing to do, a bundle is split: every second task goes, and half of the choices of the
 //! oldest one. When there is none to split, the worker that is busy for the longest gives back what it has.
 //!
-//! When the main search is over, the search for executions with cycles in po | rf is handed out from where it
-//! begins. Its parts are not split. Whatever a worker finds there beyond executions, as a violation, it cannot
-//! send: then the beginnings of its part stay where they are, for the search that follows here.
+//! When the main search is over, the search for executions with cycles in po | rf is handed out, by the places
+//! where such executions begin. Its parts are not split. A worker can send executions of this search, but no
+//! violations. If it finds one, its part is searched again here.
 
 use super::checkpoint::Saved;
 use super::findings::Findings;
-use super::job::{Assignment, Job, Left, Outcome, Report, Stopped};
+use super::job::{Assignment, Job, Left, PartOutcome, Report, Stopped};
 use super::{Request, drive};
 use crate::Error;
 use porf_explore::{Beginning, Equivalence, Error as ExploreError, Rest, Statistics, Task, Visit};
@@ -30,10 +30,10 @@ pub trait Remote: Sync {
     fn begin(&self, job: &Job) -> Result<(), Error>;
     /// Gives a worker that has nothing to do an assignment.
     fn assign(&self, assignment: &Assignment) -> Result<(), Error>;
-    /// Wants the rest of an assignment back.
+    /// Asks for the rest of an assignment back.
     fn hurry(&self, id: u64) -> Result<(), Error>;
     /// Waits for a while for something to happen.
-    fn next(&self, wait: Duration) -> Event;
+    fn next(&self, wait: Duration) -> RemoteEvent;
     /// How many workers there are.
     fn slots(&self) -> usize;
     /// There will be no more assignments: workers can stop at once.
@@ -42,7 +42,7 @@ pub trait Remote: Sync {
 
 /// Something that happened.
 #[derive(Debug)]
-pub enum Event {
+pub enum RemoteEvent {
     /// A worker is done with an assignment.
     Report(Box<Report>),
     /// A worker is gone, with its assignment.
@@ -58,15 +58,15 @@ pub enum Event {
 /// How long a worker searches before it gives back what is left; longer if there are many.
 const SLICE: Duration = Duration::from_secs(2);
 const SLICE_PER_WORKER: Duration = Duration::from_millis(10);
-/// No worker is asked for its rest sooner.
+/// A worker searches at least this long before it is asked for the rest of its part.
 const LEAST: Duration = Duration::from_millis(30);
 /// A part of the search for executions with cycles is searched to its end.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
-/// So many such parts there are for each worker.
+/// How many such parts there are for each worker.
 const PARTS: usize = 8;
 /// Between two looks at the clock.
 const LOOK: Duration = Duration::from_millis(20);
-/// A part that so many workers died of is not tried again.
+/// A part with which this many workers were lost is not tried again.
 const MOST_LOSSES: u32 = 10;
 
 /// Tells assignments apart, also those of different searches.
@@ -156,11 +156,11 @@ impl Gathering<'_, '_> {
                 continue;
             }
             match self.remote.next(LOOK) {
-                Event::Report(report) => self.take(*report)?,
-                Event::Lost(id) => self.lose(id)?,
-                Event::Broken(message) => return Err(Error::Input(message)),
-                Event::Closed => self.findings.stopped = Some(Limit::Interrupted),
-                Event::Nothing => {}
+                RemoteEvent::Report(report) => self.take(*report)?,
+                RemoteEvent::Lost(id) => self.lose(id)?,
+                RemoteEvent::Broken(message) => return Err(Error::Input(message)),
+                RemoteEvent::Closed => self.findings.stopped = Some(Limit::Interrupted),
+                RemoteEvent::Nothing => {}
             }
             self.findings.look_at_the_clock(self.queue.is_empty() && self.open.is_empty());
             if let Some(checkpoint) = self.request.checkpoint
@@ -204,7 +204,7 @@ impl Gathering<'_, '_> {
         !self.queue.is_empty()
     }
 
-    /// Gives workers that have nothing to do something.
+    /// Gives work to workers that have none.
     fn feed(&mut self) -> Result<(), Error> {
         let slots = self.remote.slots();
         let mut free = slots.saturating_sub(self.open.len() + self.void.len());
@@ -234,7 +234,7 @@ impl Gathering<'_, '_> {
             self.open.insert(assignment.id, Open { bundle, since: Instant::now(), hurried: false, quota });
             free -= 1;
         }
-        // Those that are busy for the longest have the lowest numbers.
+        // The workers that have been busy longest have the lowest numbers.
         let asked = self.open.values().filter(|open| open.hurried).count();
         for (id, open) in &mut self.open {
             if free <= asked {
@@ -261,9 +261,9 @@ impl Gathering<'_, '_> {
         self.void.remove(&id);
         let Some(Open { bundle, .. }) = self.open.remove(&id) else { return Ok(()) };
         match outcome {
-            Outcome::Left(left) if bundle.beginnings.is_empty() => self.add(bundle, *left),
-            Outcome::Left(left) => self.add_cycles(bundle, *left),
-            Outcome::Anew(rest) => {
+            PartOutcome::Left(left) if bundle.beginnings.is_empty() => self.add(bundle, *left),
+            PartOutcome::Left(left) => self.add_cycles(bundle, *left),
+            PartOutcome::Anew(rest) => {
                 self.void.extend(std::mem::take(&mut self.open).into_keys());
                 for id in &self.void {
                     self.remote.hurry(*id)?;
@@ -278,9 +278,9 @@ impl Gathering<'_, '_> {
             }
             // The search that follows here will say the same, if it is so.
             _ if !bundle.beginnings.is_empty() => Ok(()),
-            Outcome::Undecided => Err(Error::Explore(ExploreError::Undecided)),
-            Outcome::Unsupported(message) => Err(Error::Explore(ExploreError::Unsupported(message))),
-            Outcome::Limit(message) => Err(Error::Explore(ExploreError::Limit(message))),
+            PartOutcome::Undecided => Err(Error::Explore(ExploreError::Undecided)),
+            PartOutcome::Unsupported(message) => Err(Error::Explore(ExploreError::Unsupported(message))),
+            PartOutcome::Limit(message) => Err(Error::Explore(ExploreError::Limit(message))),
         }
     }
 
@@ -347,7 +347,7 @@ impl Gathering<'_, '_> {
 }
 
 impl Bundle {
-    /// Gives away about half of it.
+    /// Splits off about half of it.
     fn split(&mut self) -> Option<Bundle> {
         let half = self.tasks.first_mut().and_then(Task::halve);
         let mut given: Vec<Task> = half.into_iter().collect();

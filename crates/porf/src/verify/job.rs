@@ -9,7 +9,7 @@ use super::checkpoint::Saved;
 use super::seen::Noted;
 use crate::input::Input;
 use crate::question::Question;
-use crate::{Budget, Error, Memory};
+use crate::{Budget, Error, MemoryLimit};
 use porf_explore::{Reductions, Rest, Schedule, Statistics};
 use porf_ir::Program;
 use porf_model::Equivalence;
@@ -67,12 +67,12 @@ pub struct Report {
     /// Of the assignment.
     pub id: u64,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: PartOutcome,
 }
 
 /// What came of a part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum PartOutcome {
     /// It was searched; this is left.
     Left(Box<Left>),
     /// The whole search has to begin anew, as this says.
@@ -189,8 +189,8 @@ impl Job {
 
     /// The budget of one of `share` workers on a machine.
     pub(super) fn budget(&self, executions: Option<u64>, share: u64) -> Budget {
-        let memory = self.memory.map(|bytes| Memory { bytes }).or_else(Memory::half);
-        let memory = memory.map(|memory| Memory { bytes: memory.bytes / share.max(1) });
+        let memory = self.memory.map(|bytes| MemoryLimit { bytes }).or_else(MemoryLimit::half);
+        let memory = memory.map(|memory| MemoryLimit { bytes: memory.bytes / share.max(1) });
         Budget { executions, memory, time: None }
     }
 }

@@ -1,7 +1,7 @@
 //! The violations that a search keeps: the smallest, or with `--all` the smallest of each kind and place.
 //!
-//! An execution with fewer threads, or as many threads and fewer events, takes the place of a larger one,
-//! and something that goes wrong that of something that does not happen (a deadlock, a loop that never
+//! An execution with fewer threads, or with as many threads and fewer events, replaces a larger one. A violation
+//! in which something goes wrong replaces one in which something does not happen (a deadlock, a loop that never
 //! ends).
 
 use crate::answer::{Found, Shown, source};

@@ -1,4 +1,8 @@
 //! Every execution of a program, and what goes wrong in one.
+//!
+//! Claim: [`verify`] says `safe` only if every execution that the request covers was explored and none of them has
+//! a violation that the request asks for; [`Coverage`] names what is not covered. Limits and cost are those of
+//! `porf-explore`.
 
 mod against;
 mod budget;
@@ -15,11 +19,11 @@ mod seen;
 mod work;
 
 pub use against::{Difference, against};
-pub use budget::{Budget, Memory};
+pub use budget::{Budget, MemoryLimit};
 pub use deepen::verify;
 pub use drive::Progress;
-pub use gather::{Event, Remote};
-pub use job::{Assignment, Job, Left, Outcome, PROTOCOL, Report};
+pub use gather::{Remote, RemoteEvent};
+pub use job::{Assignment, Job, Left, PROTOCOL, PartOutcome, Report};
 pub use porf_explore::Estimate;
 pub use work::{Inbox, work};
 
@@ -123,56 +127,34 @@ impl Request<'_> {
     }
 }
 
-/// What is said of threads that hang, but that nobody waits for.
+/// The warning about threads that hang although no thread waits for them.
 const LEFT: &str = "the process ends while other threads still wait, which would never go on: that is no violation, \
                     because nobody joins them";
 
 /// One search. The second result says that it came to no end, and that a bound on loops may help.
 pub(crate) fn once(input: &Input, request: &Request<'_>) -> Result<(Answer, bool), Error> {
     let program = compiled(input, request.model)?;
-    // A condition tells threads apart and looks at registers that no code looks at any more.
+    // Reductions identify executions that differ only in dead registers or in which thread is which. A condition
+    // can tell these apart.
     let reductions = if input.question.is_some() { Reductions::NONE } else { request.reductions };
     let request = &Request { reductions, ..*request };
     let watch = Watch::start(request.budget, request.interrupt);
     let mut findings = Findings::new(input.question.as_ref(), request, watch, unwinds(&program));
-    let mut equivalence = request.equivalence;
     let mut warnings = Vec::new();
-    if input.question.as_ref().is_some_and(Question::is_about_memory) {
-        if request.model == Model::Wrc11 {
-            return Err(no_last_write());
-        }
-        if equivalence == Equivalence::Rf && request.model.entry().has(equivalence) {
-            let message = "the condition is about final contents of memory: searching up to mo instead";
-            warnings.push(message.to_string());
-            equivalence = Equivalence::Mo;
-        }
-    }
+    let mut equivalence = answerable(input, request, &mut warnings)?;
     let (start, cpu) = (Instant::now(), usage::cpu_time());
-    let mut statistics = loop {
-        match search(&program, request, equivalence, &mut findings) {
-            Err(Error::Explore(ExploreError::Undecided)) => {
-                warnings.push(format!("{}: searching up to mo instead", ExploreError::Undecided));
-                equivalence = Equivalence::Mo;
-                findings.seen = Seen::default();
-                // What was begun in another way is of no use.
-                if let Some(checkpoint) = request.checkpoint {
-                    let _ = std::fs::remove_file(checkpoint.path);
-                }
-            }
-            result => break result?,
-        }
-    };
+    let mut statistics = search_decidable(&program, request, &mut equivalence, &mut findings, &mut warnings)?;
     let seconds = Seconds {
         frontend: 0.0,
         explore: start.elapsed().as_secs_f64(),
         cpu: (usage::cpu_time() - cpu).as_secs_f64(),
     };
     findings.end();
-    let Findings { seen, stopped, unsupported, endless, .. } = findings;
+    let Findings { mut seen, stopped, unsupported, endless, .. } = findings;
     let (complete, blocked) = seen.dropped;
     statistics.executions = statistics.executions.saturating_sub(complete);
     statistics.blocked = statistics.blocked.saturating_sub(blocked);
-    let found = seen.found.into_found();
+    let found = std::mem::take(&mut seen.found).into_found();
     if let (true, Some(message)) = (found.is_empty(), unsupported) {
         return Err(Error::Unsupported(message));
     }
@@ -181,30 +163,14 @@ pub(crate) fn once(input: &Input, request: &Request<'_>) -> Result<(Answer, bool
     let verdict = match (found.first(), stopped) {
         (Some(found), _) => Verdict::Violated(Box::new(found.violation.clone())),
         (None, Some(limit)) => Verdict::Inconclusive(limit),
-        // Nothing was run to its end: that says nothing.
+        // No execution was run to its end, so nothing is known.
         (None, None) if statistics.executions == 0 && !seen.ended => {
             Verdict::Inconclusive(Limit::Incomplete {
                 loops: seen.loops.list(),
                 assumptions: seen.assumptions.list(),
             })
         }
-        (None, None) => {
-            let unroll = request.unroll.filter(|_| seen.loops.any);
-            let inputs = input.tried();
-            // A lock orders no more than sequential consistency does, and neither do accesses to one word. Where no
-            // two accesses race, what is not atomic is ordered anyway.
-            let ordered = request.model.entry().races && request.checks.has(ViolationKind::Race);
-            let mixed = seen.mixed.filter(|_| statistics.atomic_parts || !ordered);
-            let (locked, mixed) = match request.model {
-                Model::Sc => (None, None),
-                _ => (input.locked(), mixed.map(|(at, size)| input.program.name_of(at, size))),
-            };
-            Verdict::Safe(if unroll.is_none() && inputs.is_empty() && locked.is_none() && mixed.is_none() {
-                Coverage::Exhaustive
-            } else {
-                Coverage::Bounded { unroll, loops: seen.loops.list(), inputs, locked, mixed }
-            })
-        }
+        (None, None) => Verdict::Safe(coverage(input, request, &seen, statistics.atomic_parts)),
     };
     if seen.left && matches!(verdict, Verdict::Safe(_)) && input.question.is_none() {
         warnings.push(LEFT.to_string());
@@ -230,6 +196,70 @@ pub(crate) fn once(input: &Input, request: &Request<'_>) -> Result<(Answer, bool
         warnings,
     };
     Ok((answer, endless))
+}
+
+/// The equivalence under which the search can answer: a condition about final contents of memory needs co.
+fn answerable(
+    input: &Input,
+    request: &Request<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Equivalence, Error> {
+    if !input.question.as_ref().is_some_and(Question::is_about_memory) {
+        return Ok(request.equivalence);
+    }
+    if request.model == Model::Wrc11 {
+        return Err(no_last_write());
+    }
+    if request.equivalence == Equivalence::Rf && request.model.entry().has(request.equivalence) {
+        let message = "the condition is about final contents of memory: searching up to mo instead";
+        warnings.push(message.to_string());
+        return Ok(Equivalence::Mo);
+    }
+    Ok(request.equivalence)
+}
+
+/// Searches, and searches again up to mo if the search up to rf gives up.
+fn search_decidable<'a>(
+    program: &Program,
+    request: &Request<'a>,
+    equivalence: &mut Equivalence,
+    findings: &mut Findings<'a>,
+    warnings: &mut Vec<String>,
+) -> Result<Statistics, Error> {
+    loop {
+        match search(program, request, *equivalence, findings) {
+            Err(Error::Explore(ExploreError::Undecided)) => {
+                warnings.push(format!("{}: searching up to mo instead", ExploreError::Undecided));
+                *equivalence = Equivalence::Mo;
+                findings.seen = Seen::default();
+                // A checkpoint of the search up to rf cannot be continued up to mo.
+                if let Some(checkpoint) = request.checkpoint {
+                    let _ = std::fs::remove_file(checkpoint.path);
+                }
+            }
+            result => return result,
+        }
+    }
+}
+
+/// What "safe" covers once a search has ended without a violation and without a limit.
+fn coverage(input: &Input, request: &Request<'_>, seen: &Seen, has_atomic_parts: bool) -> Coverage {
+    let unroll = request.unroll.filter(|_| seen.loops.any);
+    let inputs = input.tried();
+    // Under sequential consistency a lock, or one word for accesses to its parts, orders nothing that was not
+    // ordered before. Under other models it may, except where no two accesses race: then accesses that are
+    // not atomic are ordered anyway.
+    let is_race_free = request.model.entry().races && request.checks.has(ViolationKind::Race);
+    let mixed = seen.mixed.filter(|_| has_atomic_parts || !is_race_free);
+    let (locked, mixed) = match request.model {
+        Model::Sc => (None, None),
+        _ => (input.locked(), mixed.map(|(at, size)| input.program.name_of(at, size))),
+    };
+    if unroll.is_none() && inputs.is_empty() && locked.is_none() && mixed.is_none() {
+        Coverage::Exhaustive
+    } else {
+        Coverage::Bounded { unroll, loops: seen.loops.list(), inputs, locked, mixed }
+    }
 }
 
 /// What to say of faults and hangs that were not looked for: what would come after a fault is not explored.

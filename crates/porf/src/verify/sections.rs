@@ -1,7 +1,7 @@
 //! Atomic sections: `__VERIFIER_atomic_begin` and `_end`, functions named `__VERIFIER_atomic_…`.
 //!
-//! Sections take a lock, so that they exclude each other. That they exclude accesses outside of sections too is
-//! asked of whole executions: one in which something comes between the accesses of a section is none.
+//! Sections take a lock, so that they exclude each other. They must also exclude accesses outside of sections. That
+//! is checked on whole executions: if something comes between the accesses of a section, the execution is dropped.
 //!
 //! Under sc an execution is the order of one interleaving in which each section is in one piece: with its events
 //! as one, po ∪ rf ∪ co ∪ fr has no cycle. Under other models threads do not agree on one interleaving. There,
@@ -19,7 +19,7 @@ use porf_model::{Equivalence, Model};
 /// The sections of a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sections {
-    /// Of the lock.
+    /// The address of the lock.
     address: u64,
     with_po: bool,
 }

@@ -13,17 +13,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Default)]
 pub(crate) struct Seen {
     pub executions: u64,
-    /// Complete and blocked ones that are none, because something comes between the accesses of a section.
+    /// Complete and blocked graphs that are no executions, because something comes between the accesses of an
+    /// atomic section.
     pub dropped: (u64, u64),
     /// Whether some execution ended the process before all threads had ended.
     pub ended: bool,
-    /// Whether threads would have waited for ever in such an execution.
+    /// Whether threads would have waited forever in such an execution.
     pub left: bool,
     /// The loops that reached the bound.
     pub loops: Places,
     /// The assumptions that did not hold.
     pub assumptions: Places,
-    /// A fault at which executions end, and a place where they hang, that nobody looks for.
+    /// A fault that ends executions, and a place where they hang, of kinds that were not looked for.
     pub unsought: Unsought,
     /// Whether some execution is the one that a litmus test asks for.
     pub answered: bool,

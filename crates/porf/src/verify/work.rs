@@ -3,7 +3,7 @@
 use super::budget::Watch;
 use super::drive::BATCH;
 use super::findings::Findings;
-use super::job::{Assignment, Job, Left, Outcome, Report, Stopped};
+use super::job::{Assignment, Job, Left, PartOutcome, Report, Stopped};
 use super::seen::Noted;
 use super::{Request, unwinds};
 use crate::Error;
@@ -89,13 +89,18 @@ impl Parts for Desk<'_> {
         let outcome = match served {
             Ok(Served::Left(statistics, rest)) => {
                 let stopped = Stopped::of(findings.stopped.as_ref(), findings.unsupported.as_ref());
-                Outcome::Left(Box::new(Left { statistics, noted: Noted::of(&findings.seen), stopped, rest }))
+                PartOutcome::Left(Box::new(Left {
+                    statistics,
+                    noted: Noted::of(&findings.seen),
+                    stopped,
+                    rest,
+                }))
             }
-            Ok(Served::Anew(rest)) => Outcome::Anew(rest),
-            Err(ExploreError::Undecided) => Outcome::Undecided,
-            Err(ExploreError::Limit(message)) => Outcome::Limit(message),
-            Err(ExploreError::Unsupported(message)) => Outcome::Unsupported(message),
-            Err(error) => Outcome::Unsupported(error.to_string()),
+            Ok(Served::Anew(rest)) => PartOutcome::Anew(rest),
+            Err(ExploreError::Undecided) => PartOutcome::Undecided,
+            Err(ExploreError::Limit(message)) => PartOutcome::Limit(message),
+            Err(ExploreError::Unsupported(message)) => PartOutcome::Unsupported(message),
+            Err(error) => PartOutcome::Unsupported(error.to_string()),
         };
         self.inbox.report(Report { id, outcome });
     }

@@ -22,10 +22,21 @@ pub const REENTRANT: u32 = 1 << 1;
 pub const READ: u32 = 1 << 3;
 const TRY: u32 = 1 << 4;
 const TRY_FAILED: u32 = 1 << 5;
+/// The lock may be destroyed. One that is destroyed with this flag, but was not created with it, lives on.
+const NOT_STATIC: u32 = 1 << 8;
 pub const RECURSIVE_LOCK: u32 = 1 << 6;
 pub const RECURSIVE_UNLOCK: u32 = 1 << 7;
 
 const HELD: &str = "lock of a mutex that is locked";
+
+/// With which of the flags [`LINKER_INIT`] and [`NOT_STATIC`] locks were created. Those that the linker initialises live
+/// as long as the program.
+static CREATED: Global<BTreeMap<usize, u32>> = Global::new(BTreeMap::new());
+
+fn created() -> &'static mut BTreeMap<usize, u32> {
+    // SAFETY: one kernel thread.
+    unsafe { &mut *CREATED.get() }
+}
 
 /// Those that the first thread holds before there is another: how often to write, and to read.
 static HELD_BEFORE: Global<BTreeMap<usize, [u32; 2]>> = Global::new(BTreeMap::new());
@@ -154,7 +165,9 @@ pub fn released(address: usize, flags: u32) -> i32 {
 }
 
 fn destroyed(address: usize, flags: u32) {
-    if flags & LINKER_INIT != 0 {
+    let before = created().remove(&address).unwrap_or(0);
+    let is_kept = flags & NOT_STATIC != 0 && before & NOT_STATIC == 0;
+    if (flags | before) & LINKER_INIT != 0 || is_kept {
         return;
     }
     let pc = caller();
@@ -178,6 +191,7 @@ fn inside(change: i32) {
 }
 
 extern "C" fn create(address: usize, flags: u32) {
+    created().insert(address, flags & (LINKER_INIT | NOT_STATIC));
     if flags & LINKER_INIT == 0 {
         held_before().remove(&address);
         sync::destroy(address);

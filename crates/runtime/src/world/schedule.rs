@@ -275,7 +275,8 @@ fn switch_to(next: ThreadId) {
             crate::signal::adopt(mask);
         }
         (*hot).calls = to.calls_top as *mut usize;
-        (*hot).calls_limit = to.calls.as_ptr_range().end as *mut usize;
+        let end = to.calls.as_ptr_range().end as usize;
+        (*hot).calls_limit = crate::coroutine::calls_end(to.coroutine, end) as *mut usize;
         w.refresh();
         let save: *mut usize = &raw mut w.fibers[old.as_usize()].context;
         // What the thread was called from, when it goes on.
@@ -300,6 +301,7 @@ pub fn switch_to_controller() -> ! {
     // SAFETY: the controller's context was saved when it last switched to the program.
     unsafe {
         let w = world();
+        w.undo_swaps();
         fiber::set_fs_base(w.fibers[0].fs);
         fiber::porf_switch(&raw mut nowhere, w.controller);
     }

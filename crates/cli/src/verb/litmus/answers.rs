@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// For each model its name, and its answer or why there is none.
-type Line = Vec<(String, Result<Answer, String>)>;
+type Line = Vec<(String, Result<PlainAnswer, String>)>;
 /// The same, as this verb has it.
 pub type Answers = Vec<(String, Result<TestAnswer, Error>)>;
 
 #[derive(Serialize, Deserialize)]
-struct Answer {
+struct PlainAnswer {
     states: Vec<(Vec<u64>, u64)>,
     positive: u64,
     negative: u64,
@@ -22,7 +22,7 @@ struct Answer {
 
 /// The line of a file.
 pub fn line(answers: &Answers) -> String {
-    let plain = |answer: &TestAnswer| Answer {
+    let plain = |answer: &TestAnswer| PlainAnswer {
         states: answer.outcome.states.iter().map(|(state, count)| (state.clone(), *count)).collect(),
         positive: answer.outcome.positive,
         negative: answer.outcome.negative,
@@ -46,7 +46,7 @@ pub fn lines(path: &Path) -> Result<Vec<String>, String> {
 /// What a line says of a test.
 pub fn read(line: &str, test: &LitmusTest) -> Result<Answers, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| format!("no answers: {error}"))?;
-    let known = |answer: Answer| TestAnswer {
+    let known = |answer: PlainAnswer| TestAnswer {
         outcome: Outcome::of(test, answer.states.into_iter().collect(), answer.positive, answer.negative),
         flags: answer.flags,
         engine: if answer.engine == "oracle" { "oracle" } else { "explore" },

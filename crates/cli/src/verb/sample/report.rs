@@ -130,7 +130,8 @@ fn is_told(finding: &protocol::Finding, symbols: &mut Symbols, suppressions: &Su
             }
         }
     }
-    suppressions.allow(kind, names.iter().map(|(name, is_top)| (name.as_str(), *is_top)))
+    let message = String::from_utf8_lossy(&finding.message);
+    suppressions.allow(kind, &message, names.iter().map(|(name, is_top)| (name.as_str(), *is_top)))
 }
 
 fn describe(shared: &Shared, finding: &protocol::Finding, symbols: &mut Symbols) -> Finding {

@@ -1,6 +1,6 @@
 //! The way from a search to its workers: lines to and from whoever starts them (`docs/cluster.md`).
 
-use porf::{Assignment, Error, Event, Job, Remote};
+use porf::{Assignment, Error, Job, Remote, RemoteEvent};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::FromRawFd;
@@ -16,7 +16,7 @@ pub fn descriptors(text: &str) -> Result<(i32, i32), String> {
 }
 
 pub struct Cluster {
-    events: Mutex<Receiver<Event>>,
+    events: Mutex<Receiver<RemoteEvent>>,
     output: Mutex<File>,
     slots: Arc<AtomicUsize>,
 }
@@ -41,31 +41,31 @@ impl Cluster {
 }
 
 /// Reads until there is nothing more to come.
-fn listen(input: File, slots: &AtomicUsize, sender: &Sender<Event>) {
+fn listen(input: File, slots: &AtomicUsize, sender: &Sender<RemoteEvent>) {
     for line in BufReader::new(input).lines() {
         let Ok(line) = line else { break };
-        let event = heard(&line, slots).unwrap_or_else(Event::Broken);
+        let event = heard(&line, slots).unwrap_or_else(RemoteEvent::Broken);
         if sender.send(event).is_err() {
             return;
         }
     }
-    let _ = sender.send(Event::Closed);
+    let _ = sender.send(RemoteEvent::Closed);
 }
 
-fn heard(line: &str, slots: &AtomicUsize) -> Result<Event, String> {
+fn heard(line: &str, slots: &AtomicUsize) -> Result<RemoteEvent, String> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let wrong =
         |error: &dyn std::fmt::Display| format!("a message that makes no sense ({error}): {line:.200}");
     match word {
         "report" => {
             let report = serde_json::from_str(rest).map_err(|error| wrong(&error))?;
-            Ok(Event::Report(Box::new(report)))
+            Ok(RemoteEvent::Report(Box::new(report)))
         }
-        "lost" => rest.parse().map(Event::Lost).map_err(|error| wrong(&error)),
+        "lost" => rest.parse().map(RemoteEvent::Lost).map_err(|error| wrong(&error)),
         "slots" => {
             let number = rest.parse().map_err(|error: std::num::ParseIntError| wrong(&error))?;
             slots.store(number, Ordering::Relaxed);
-            Ok(Event::Nothing)
+            Ok(RemoteEvent::Nothing)
         }
         "failed" => Err(rest.to_string()),
         _ => Err(wrong(&"unknown word")),
@@ -86,12 +86,12 @@ impl Remote for Cluster {
         self.send(&format!("hurry {id}\n"))
     }
 
-    fn next(&self, wait: Duration) -> Event {
+    fn next(&self, wait: Duration) -> RemoteEvent {
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         match events.recv_timeout(wait) {
             Ok(event) => event,
-            Err(RecvTimeoutError::Timeout) => Event::Nothing,
-            Err(RecvTimeoutError::Disconnected) => Event::Closed,
+            Err(RecvTimeoutError::Timeout) => RemoteEvent::Nothing,
+            Err(RecvTimeoutError::Disconnected) => RemoteEvent::Closed,
         }
     }
 

@@ -5,8 +5,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use porf::{Estimate, Progress};
 use std::sync::OnceLock;
 
-/// A bar that appears when the search begins. It has a length where the number of executions is about known, and
-/// counts where it is not.
+/// A bar that appears when the search begins. It has a length if there is a good estimate of the number of
+/// executions; otherwise it counts.
 #[derive(Default)]
 pub struct Bar(OnceLock<ProgressBar>);
 

@@ -1,9 +1,9 @@
-//! ARMv8 and RISC-V on whole graphs, whose threads may have holes: bit rows.
+//! ARMv8 and RISC-V on graphs whose threads may have holes: the whole graph is checked, as bit rows.
 //!
-//! Source: `models/armv8.cat` and `models/riscv.cat`; the local orders are those of the main search
-//! ([`LocalOrder`]), and so is what is said there of creating and joining threads.
+//! Source: `models/armv8.cat` and `models/riscv.cat`. The local orders are those of the main search
+//! ([`LocalOrder`]), and creating and joining threads orders as it does there.
 //!
-//! Graphs of more than 128 events are left to the cat file. Cost: quadratic in the length of threads.
+//! Limits: the cat file decides graphs of more than 128 events. Cost: quadratic in the length of threads.
 
 use crate::cat::Cat;
 use crate::checker::{Checker, Initial};
@@ -18,23 +18,23 @@ use porf_graph::{Ev, ExecutionGraph, Linked, Words};
 use std::marker::PhantomData;
 
 /// A machine by its local order, on graphs with holes.
-pub struct Whole<O> {
+pub struct WithHoles<O> {
     cat: Cat<'static>,
-    /// What is before each event in its thread, by position.
-    known: Vec<Words>,
+    /// What each event comes after in the order within its thread, by position.
+    before_in_thread: Vec<Words>,
     /// What is before each event in ob.
     ob: Vec<Row>,
     order: PhantomData<O>,
 }
 
-impl<O: LocalOrder> Default for Whole<O> {
+impl<O: LocalOrder> Default for WithHoles<O> {
     fn default() -> Self {
         let cat = Cat::new(O::model(), O::DIALECT, Some(O::ARCHITECTURE));
-        Whole { cat, known: Vec::new(), ob: Vec::new(), order: PhantomData }
+        WithHoles { cat, before_in_thread: Vec::new(), ob: Vec::new(), order: PhantomData }
     }
 }
 
-impl<O: LocalOrder> Checker for Whole<O> {
+impl<O: LocalOrder> Checker for WithHoles<O> {
     fn architecture(&self) -> Option<Architecture> {
         Some(O::ARCHITECTURE)
     }
@@ -61,12 +61,12 @@ impl<O: LocalOrder> Checker for Whole<O> {
     }
 }
 
-impl<O: LocalOrder> Whole<O> {
+impl<O: LocalOrder> WithHoles<O> {
     /// The order within threads, and that of creating and joining them.
     fn local(&mut self, linked: &impl Linked) {
         let graph = linked.graph();
-        self.known.clear();
-        self.known.resize(graph.len(), Words::new());
+        self.before_in_thread.clear();
+        self.before_in_thread.resize(graph.len(), Words::new());
         self.ob.clear();
         self.ob.resize(graph.len() - 1, 0);
         for thread in graph.threads() {
@@ -88,13 +88,14 @@ impl<O: LocalOrder> Whole<O> {
                         }
                     }
                     Label::Read { .. } | Label::Write { .. } => {
-                        let known = O::find(linked, ev, &|ev| &self.known[ev.as_usize()]);
-                        let set = downwards(before(&known, index as u32));
+                        let before_in_thread =
+                            O::find(linked, ev, &|ev| &self.before_in_thread[ev.as_usize()]);
+                        let set = downwards(before(&before_in_thread, index as u32));
                         row = set.fold(row, |row, at| row | bit(events[at as usize]));
                         if graph.rf(ev).is_some() {
                             O::by_source(linked, ev, &mut |ev| row |= bit(ev));
                         }
-                        self.known[ev.as_usize()] = known;
+                        self.before_in_thread[ev.as_usize()] = before_in_thread;
                     }
                     Label::Fence { .. } | silent!() => {}
                 }
