@@ -94,6 +94,34 @@ int main() {
 }
 "#;
 
+/// As SV-COMP's programs on weak memory are written: every access is in a section, which they define themselves.
+const SECTIONS: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+void __VERIFIER_assume(int);
+int taken;
+void __VERIFIER_atomic_begin() { __VERIFIER_assume(taken == 0); taken = 1; return; }
+void __VERIFIER_atomic_end() { __VERIFIER_assume(taken == 1); taken = 0; return; }
+#define SECTION(what) __VERIFIER_atomic_begin(); what; __VERIFIER_atomic_end()
+int x, y, done, seen, all;
+void *one(void *unused) { SECTION(seen = y); SECTION(); SECTION(x = 1); SECTION(done = done + 1); return 0; }
+void *two(void *unused) { SECTION(x = 2); SECTION(y = 1); SECTION(); SECTION(done = done + 1); return 0; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, one, 0);
+    pthread_create(&t, 0, two, 0);
+    SECTION(all = done == 2);
+    __VERIFIER_assume(all);
+#ifdef BUG
+    SECTION(all = !(x == 2 && seen == 0));
+#else
+    SECTION(all = !(x == 2 && seen == 1));
+#endif
+    assert(all);
+    return 0;
+}
+"#;
+
 fn source(name: &str, text: &str) -> PathBuf {
     let extension = if text.contains("std::") { "cpp" } else { "c" };
     let file =
@@ -193,6 +221,18 @@ fn two_locks_are_taken_in_two_ways() {
     }
     let all = verify(&file, &[], &["--unroll", "1", "--no-reduce", "all"]);
     assert_eq!(all["verdict"], "safe", "{all}");
+    std::fs::remove_file(file).unwrap();
+}
+
+/// What `one` reads of y, which x comes first and who is done first are three choices. If `one` reads 1, its x comes
+/// after that of `two`: six executions.
+#[test]
+fn sections_that_a_program_defines_are_sections() {
+    let file = source("sections", SECTIONS);
+    let answer = verify(&file, &[], &["--model", "sc"]);
+    assert_eq!(counts(&answer).0, 6, "{answer}");
+    let bug = verify(&file, &["-DBUG"], &["--model", "sc"]);
+    assert_eq!(bug["violation"]["kind"], "assertion", "{bug}");
     std::fs::remove_file(file).unwrap();
 }
 
