@@ -248,6 +248,8 @@ struct Uses {
     modulus: u64,
     /// Its sign is looked at where a remainder is made.
     has_sign: bool,
+    /// Only its low bits go on somewhere (old C: a call of an undeclared function gives an `int`).
+    is_narrowed: bool,
     /// It is used in another way.
     otherwise: bool,
 }
@@ -362,6 +364,8 @@ impl Uses {
                 }
             }
         }
+        // Constants that a part is compared with say nothing about the whole.
+        uses.otherwise |= uses.is_narrowed && (uses.is_compared() || uses.modulus > 0);
         uses
     }
 
@@ -380,6 +384,10 @@ impl Uses {
             Instr::Move { dst, .. } => goes(function, *dst),
             Instr::SignExtend { dst, from, .. } if from.0 >= bits => {
                 self.has_sign = true;
+                goes(function, *dst);
+            }
+            Instr::SignExtend { dst, .. } => {
+                self.is_narrowed = true;
                 goes(function, *dst);
             }
             Instr::Cmp { op, width, a, b, .. } if width.0 >= bits => match (*a, *b) {
