@@ -469,8 +469,6 @@ impl<'p> History<'p> {
                     }
                     Next::Emit(Label::Read { .. }) if self.may_wait(&state) => Ready::Await,
                     Next::Emit(read) if self.awaits.is_some() && self.may_fail(read, loc) => Ready::Await,
-                    // Who comes to a barrier never has to wait there: others wait for it.
-                    Next::Emit(Label::Read { rmw: RmwKind::Barrier, .. }) => Ready::Yes,
                     Next::Emit(Label::Read { .. }) if self.may_retry(parent, &state, loc) => Ready::Await,
                     _ => Ready::Yes,
                 }

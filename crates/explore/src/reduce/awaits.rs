@@ -62,7 +62,8 @@ impl History<'_> {
     /// Whether a read that comes next may turn out to be a retry: the thread has read the same before, with no effect
     /// since then.
     pub fn may_retry(&self, parent: Option<Tag>, state: &ThreadState, loc: Loc) -> bool {
-        if self.awaits.is_none() || self.retries.is_none() {
+        // A generation is complete only if nobody is late who may come to the barrier again.
+        if self.awaits.is_none() || self.retries.is_none() || self.barriers {
             return false;
         }
         let mut after = parent;
