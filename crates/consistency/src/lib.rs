@@ -1,9 +1,7 @@
 //! Memory models as an explorer needs them: which choices may the newest event have?
 //!
-//! A [`MemoryModel`] is asked only about an event that is last in its thread and comes before no other event in
-//! porf, because that is how an execution graph grows. It answers which sources a read may take, which places
-//! in co a write may have, and whether a choice is the *canonical* one, which every search makes first. The two
-//! equivalences share this interface: [`Mo`] distinguishes executions by co, the other types do not.
+//! [`MemoryModel`] is the interface. The two equivalences share it: [`Mo`] distinguishes executions by co, the
+//! other types do not. [`with_checker`] is the one place that says which type checks which model:
 //!
 //! | model | type | checked by |
 //! | --- | --- | --- |
@@ -34,6 +32,7 @@ mod imm;
 mod imm_mo;
 mod labels;
 mod local;
+mod memory_model;
 mod mo;
 mod mo_search;
 mod order;
@@ -56,6 +55,7 @@ pub use closure::{Closure, Pso, Sc, Sra, Tso};
 pub use hb::{HappensBefore, Po, Porf, PorfAndPo, Rc11Hb};
 pub use imm::Imm;
 pub use imm_mo::{ImmSc, ImmWeak, is_exclusive_read};
+pub use memory_model::MemoryModel;
 pub use mo::{Floor, Mo, Ra, Rc11, Rc11Weak};
 pub use order::{Architecture, KeptOrder, is_marked};
 pub use ordered_before::OrderedBefore;
@@ -65,57 +65,80 @@ pub use weak::WeakMo;
 pub use with_holes::WithHoles;
 pub use writes_before::Rf;
 
-use porf_graph::{Ev, ExecutionGraph, Loc, Memo};
+use porf_model::{Equivalence, Model};
 
-/// A memory model together with an equivalence of executions.
-pub trait MemoryModel {
-    /// How happens-before is kept in the clocks of the graph.
-    type Hb: HappensBefore;
-    /// Whether executions that differ only in co are different.
-    const SEES_CO: bool;
-    /// For a model that does not keep program order: what it keeps. Executions in which po | rf has no
-    /// cycle are searched for as with other models.
-    const ARCHITECTURE: Option<Architecture> = None;
+/// Something to do with a checker whose type is known only at run time.
+pub trait WithChecker {
+    /// What comes of it.
+    type Output;
+    /// Does it.
+    fn run<M: MemoryModel + Default>(self) -> Self::Output;
+}
 
-    /// Appends the writes that `read`, the newest of its thread and without a source, may read from.
-    /// Its clocks are not set: they are those of what is before it.
-    fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>);
+/// What a program uses of its model. A checker that ignores the rest costs less.
+#[derive(Clone, Copy, Debug)]
+pub struct Uses {
+    /// Fences of any kind.
+    pub fences: bool,
+    /// Sequentially consistent fences.
+    pub sc_fences: bool,
+    /// Sequentially consistent reads, writes or read-modify-writes.
+    pub sc_accesses: bool,
+    /// Compare-and-swaps whose order before them depends on their success.
+    pub varying_cas: bool,
+}
 
-    /// Appends the places that `write`, the newest of its thread and not yet placed, may have.
-    fn places(&mut self, linked: &impl Memo, write: Ev, out: &mut Vec<Choice>);
-
-    /// Whether `read`, the newest of its thread and without a source, may read from `write`.
-    fn admits(&mut self, linked: &impl Memo, read: Ev, write: Ev) -> bool;
-
-    /// Whether the graph is consistent now that `event` has its source or place. That choice came from one of
-    /// the functions above; here is checked what they cannot know.
-    fn allows(&mut self, _linked: &impl Memo, _event: Ev) -> bool {
-        true
+impl Uses {
+    fn sc(self) -> bool {
+        self.sc_fences || self.sc_accesses
     }
+}
 
-    /// Puts the writes of each location in the order that `allows` found, where co is a witness only.
-    #[inline]
-    fn arrange(&mut self, _graph: &mut ExecutionGraph) {}
+/// Runs `task` with the cheapest checker that is exact for a model, an equivalence and what a program uses.
+/// `None`: there is no such checker.
+pub fn with_checker<T: WithChecker>(
+    model: Model,
+    equivalence: Equivalence,
+    uses: Uses,
+    task: T,
+) -> Option<T::Output> {
+    use Equivalence as E;
+    Some(match (model, equivalence) {
+        (Model::Sc, E::Mo) => task.run::<Mo<Closure<Sc>>>(),
+        (Model::Sc, E::Rf) => task.run::<RfClosure<Sc>>(),
+        (Model::Tso, E::Mo) => task.run::<Mo<Closure<Tso>>>(),
+        (Model::Tso, E::Rf) => task.run::<RfClosure<Tso>>(),
+        (Model::Pso, E::Mo) => task.run::<Mo<Closure<Pso>>>(),
+        (Model::Pso, E::Rf) => task.run::<RfClosure<Pso>>(),
+        (Model::Sra, E::Mo) => task.run::<Mo<Closure<Sra>>>(),
+        (Model::Sra, E::Rf) => task.run::<RfClosure<Sra>>(),
+        (Model::Ra, E::Mo) => task.run::<Mo<Ra>>(),
+        (Model::Ra, E::Rf) => task.run::<Rf<Porf>>(),
+        (Model::Rc11, _) => with_rc11::<false, T>(equivalence, uses, task),
+        (Model::C20, _) => with_rc11::<true, T>(equivalence, uses, task),
+        (Model::Wrc11, _) if uses.sc() => task.run::<WeakMo<true>>(),
+        (Model::Wrc11, _) => task.run::<WeakMo<false>>(),
+        (Model::Imm, E::Mo) if uses.sc_accesses => task.run::<Mo<ImmSc<true>>>(),
+        (Model::Imm, E::Mo) if uses.sc_fences => task.run::<Mo<ImmSc<false>>>(),
+        (Model::Imm, E::Mo) if uses.fences => task.run::<Mo<ImmWeak<true>>>(),
+        (Model::Imm, E::Mo) => task.run::<Mo<ImmWeak<false>>>(),
+        (Model::Armv8, E::Mo) if uses.varying_cas => task.run::<Checked<Armv8>>(),
+        (Model::Armv8, E::Mo) => task.run::<OrderedBefore<Armv8>>(),
+        (Model::Riscv, E::Mo) if uses.varying_cas => task.run::<Checked<Riscv>>(),
+        (Model::Riscv, E::Mo) => task.run::<OrderedBefore<Riscv>>(),
+        (Model::Armv7, E::Mo) => task.run::<Checked<Armv7>>(),
+        (Model::Power, E::Mo) => task.run::<Checked<Power>>(),
+        _ => return None,
+    })
+}
 
-    /// How often a search for a witness may branch.
-    fn set_budget(&mut self, _branches: u32) {}
-
-    /// Whether some answer could not be found within the budget. Then no later answer counts.
-    #[inline]
-    fn gave_up(&self) -> bool {
-        false
+/// RC11, with the release sequences of C11 or C++20.
+fn with_rc11<const C20: bool, T: WithChecker>(equivalence: Equivalence, uses: Uses, task: T) -> T::Output {
+    match equivalence {
+        Equivalence::Mo if uses.sc() => task.run::<Mo<Rc11<Rc11Hb<true, C20>>>>(),
+        Equivalence::Mo if uses.fences => task.run::<Mo<Rc11Weak<Rc11Hb<true, C20>>>>(),
+        Equivalence::Mo => task.run::<Mo<Rc11Weak<Rc11Hb<false, C20>>>>(),
+        Equivalence::Rf if uses.sc() => task.run::<RfSc<Rc11Hb<true, C20>>>(),
+        Equivalence::Rf => task.run::<Rf<Rc11Hb<true, C20>>>(),
     }
-
-    /// Whether a write can be the last of its location forever, if no other comes.
-    fn may_be_last(&mut self, graph: &ExecutionGraph, loc: Loc, write: Ev) -> bool;
-
-    /// The same for several at once.
-    fn may_all_be_last(&mut self, graph: &ExecutionGraph, last: &[(Loc, Ev)]) -> bool {
-        let agrees = |&(loc, write): &(Loc, Ev)| last.iter().all(|&(l, w)| l != loc || w == write);
-        last.iter().all(|one| agrees(one) && self.may_be_last(graph, one.0, one.1))
-    }
-
-    /// Whether `a` has the choice that would be made first when it is added, as an event that is last
-    /// in porf, to what is older than `a` or below `w`.
-    fn canonical(&mut self, graph: &ExecutionGraph, a: Ev, w: Ev) -> bool;
 }

@@ -1,10 +1,7 @@
-//! Which checker a search uses: one for each model and equivalence of the registry.
+//! Which checker a search uses: `porf_consistency::with_checker` picks it by what the program uses.
 
 use crate::{Error, Options, Reduction, check_dialect};
-use porf_consistency::{
-    Armv7, Armv8, Checked, Closure, ImmSc, ImmWeak, MemoryModel, Mo, OrderedBefore, Porf, Power, Pso, Ra,
-    Rc11, Rc11Hb, Rc11Weak, Rf, RfClosure, RfSc, Riscv, Sc, Sra, Tso, WeakMo,
-};
+use porf_consistency::{MemoryModel, Uses, WithChecker, with_checker};
 use porf_event::{Dialect, FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_ir::{Instr, Program};
 use porf_model::{Equivalence, Model};
@@ -26,41 +23,17 @@ pub(crate) fn dispatch<S: Search>(
     options: &Options,
     search: S,
 ) -> Result<S::Output, Error> {
+    struct Of<'a, S>(&'a Program, &'a Options, S);
+    impl<S: Search> WithChecker for Of<'_, S> {
+        type Output = Result<S::Output, Error>;
+        fn run<M: MemoryModel + Default>(self) -> Self::Output {
+            self.2.run::<M>(self.0, self.1)
+        }
+    }
     check_dialect(program, model)?;
     let options = &fit(*options, model);
-    match (model, equivalence) {
-        (Model::Sc, Equivalence::Mo) => search.run::<Mo<Closure<Sc>>>(program, options),
-        (Model::Sra, Equivalence::Mo) => search.run::<Mo<Closure<Sra>>>(program, options),
-        (Model::Tso, Equivalence::Mo) => search.run::<Mo<Closure<Tso>>>(program, options),
-        (Model::Pso, Equivalence::Mo) => search.run::<Mo<Closure<Pso>>>(program, options),
-        (Model::Ra, Equivalence::Mo) => search.run::<Mo<Ra>>(program, options),
-        (Model::Rc11, _) => rc11::<false, S>(program, equivalence, options, search),
-        (Model::C20, _) => rc11::<true, S>(program, equivalence, options, search),
-        (Model::Imm, Equivalence::Mo) if uses_sc_accesses(program) => {
-            search.run::<Mo<ImmSc<true>>>(program, options)
-        }
-        (Model::Imm, Equivalence::Mo) if uses_sc_fences(program) => {
-            search.run::<Mo<ImmSc<false>>>(program, options)
-        }
-        (Model::Imm, Equivalence::Mo) if uses_fences(program) => {
-            search.run::<Mo<ImmWeak<true>>>(program, options)
-        }
-        (Model::Imm, Equivalence::Mo) => search.run::<Mo<ImmWeak<false>>>(program, options),
-        (Model::Armv8, Equivalence::Mo) if varies(program) => search.run::<Checked<Armv8>>(program, options),
-        (Model::Riscv, Equivalence::Mo) if varies(program) => search.run::<Checked<Riscv>>(program, options),
-        (Model::Armv8, Equivalence::Mo) => search.run::<OrderedBefore<Armv8>>(program, options),
-        (Model::Armv7, Equivalence::Mo) => search.run::<Checked<Armv7>>(program, options),
-        (Model::Power, Equivalence::Mo) => search.run::<Checked<Power>>(program, options),
-        (Model::Riscv, Equivalence::Mo) => search.run::<OrderedBefore<Riscv>>(program, options),
-        (Model::Ra, Equivalence::Rf) => search.run::<Rf<Porf>>(program, options),
-        (Model::Sc, Equivalence::Rf) => search.run::<RfClosure<Sc>>(program, options),
-        (Model::Sra, Equivalence::Rf) => search.run::<RfClosure<Sra>>(program, options),
-        (Model::Tso, Equivalence::Rf) => search.run::<RfClosure<Tso>>(program, options),
-        (Model::Pso, Equivalence::Rf) => search.run::<RfClosure<Pso>>(program, options),
-        (Model::Wrc11, _) if uses_sc(program) => search.run::<WeakMo<true>>(program, options),
-        (Model::Wrc11, _) => search.run::<WeakMo<false>>(program, options),
-        _ => Err(Error::Unsupported(format!("{model} up to {equivalence}"))),
-    }
+    with_checker(model, equivalence, uses(program), Of(program, options, search))
+        .unwrap_or_else(|| Err(Error::Unsupported(format!("{model} up to {equivalence}"))))
 }
 
 /// Without the reductions whose reasons do not hold under a model.
@@ -76,21 +49,12 @@ fn fit(mut options: Options, model: Model) -> Options {
     options
 }
 
-/// RC11, with the release sequences of C11 or C++20: the weakest checker that does for the program.
-fn rc11<const C20: bool, S: Search>(
-    program: &Program,
-    equivalence: Equivalence,
-    options: &Options,
-    search: S,
-) -> Result<S::Output, Error> {
-    match equivalence {
-        Equivalence::Mo if uses_sc(program) => search.run::<Mo<Rc11<Rc11Hb<true, C20>>>>(program, options),
-        Equivalence::Mo if uses_fences(program) => {
-            search.run::<Mo<Rc11Weak<Rc11Hb<true, C20>>>>(program, options)
-        }
-        Equivalence::Mo => search.run::<Mo<Rc11Weak<Rc11Hb<false, C20>>>>(program, options),
-        Equivalence::Rf if uses_sc(program) => search.run::<RfSc<Rc11Hb<true, C20>>>(program, options),
-        Equivalence::Rf => search.run::<Rf<Rc11Hb<true, C20>>>(program, options),
+fn uses(program: &Program) -> Uses {
+    Uses {
+        fences: uses_fences(program),
+        sc_fences: uses_sc_fences(program),
+        sc_accesses: uses_sc_accesses(program),
+        varying_cas: varies(program),
     }
 }
 
@@ -109,10 +73,6 @@ fn varies(program: &Program) -> bool {
 fn uses_fences(program: &Program) -> bool {
     let mut code = program.functions.iter().flat_map(|function| &function.code);
     code.any(|instr| matches!(instr, Instr::Fence { .. } | Instr::FenceAt { .. }))
-}
-
-fn uses_sc(program: &Program) -> bool {
-    uses_sc_accesses(program) || uses_sc_fences(program)
 }
 
 fn uses_sc_fences(program: &Program) -> bool {
