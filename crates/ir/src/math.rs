@@ -3,7 +3,7 @@
 //! Floating-point values travel in registers as their bit patterns, `float` in the low 32 bits.
 //! 128-bit integers are pairs of registers, low half first.
 
-use crate::Width;
+use crate::{BinOp, CmpOp, Width};
 use porf_event::{Value, wide};
 use serde::{Deserialize, Serialize};
 
@@ -102,28 +102,12 @@ pub enum IntOp {
 }
 
 /// An operation on 128-bit integers. Shifts take the low half of their second operand.
-#[allow(missing_docs, reason = "the names are those of BinOp, CmpOp and MathOp")]
+#[allow(missing_docs, reason = "the names are those of MathOp")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WideOp {
-    Add,
-    Sub,
-    Mul,
-    UDiv,
-    SDiv,
-    URem,
-    SRem,
-    And,
-    Or,
-    Xor,
-    Shl,
-    LShr,
-    AShr,
-    Eq,
-    Ne,
-    Ult,
-    Ule,
-    Slt,
-    Sle,
+    Bin(BinOp),
+    /// The result is one word, 0 or 1.
+    Cmp(CmpOp),
     /// To floating point: one word.
     FromSigned(Precision),
     FromUnsigned(Precision),
@@ -207,31 +191,43 @@ impl Precision {
     }
 }
 
+impl From<BinOp> for WideOp {
+    fn from(op: BinOp) -> WideOp {
+        WideOp::Bin(op)
+    }
+}
+
+impl From<CmpOp> for WideOp {
+    fn from(op: CmpOp) -> WideOp {
+        WideOp::Cmp(op)
+    }
+}
+
 impl WideOp {
     /// The result (a comparison gives 0 or 1), or `None` for a division by zero and a number that stands for nothing.
     pub fn apply(self, a: u128, b: u128) -> Option<u128> {
         let (sa, sb) = (a as i128, b as i128);
         let shift = (b % 128) as u32;
         Some(match self {
-            WideOp::Add => a.wrapping_add(b),
-            WideOp::Sub => a.wrapping_sub(b),
-            WideOp::Mul => a.wrapping_mul(b),
-            WideOp::UDiv => a.checked_div(b)?,
-            WideOp::SDiv => (sb != 0).then(|| sa.wrapping_div(sb))? as u128,
-            WideOp::URem => a.checked_rem(b)?,
-            WideOp::SRem => (sb != 0).then(|| sa.wrapping_rem(sb))? as u128,
-            WideOp::And => a & b,
-            WideOp::Or => a | b,
-            WideOp::Xor => a ^ b,
-            WideOp::Shl => a << shift,
-            WideOp::LShr => a >> shift,
-            WideOp::AShr => (sa >> shift) as u128,
-            WideOp::Eq => u128::from(a == b),
-            WideOp::Ne => u128::from(a != b),
-            WideOp::Ult => u128::from(a < b),
-            WideOp::Ule => u128::from(a <= b),
-            WideOp::Slt => u128::from(sa < sb),
-            WideOp::Sle => u128::from(sa <= sb),
+            WideOp::Bin(BinOp::Add) => a.wrapping_add(b),
+            WideOp::Bin(BinOp::Sub) => a.wrapping_sub(b),
+            WideOp::Bin(BinOp::Mul) => a.wrapping_mul(b),
+            WideOp::Bin(BinOp::UDiv) => a.checked_div(b)?,
+            WideOp::Bin(BinOp::SDiv) => (sb != 0).then(|| sa.wrapping_div(sb))? as u128,
+            WideOp::Bin(BinOp::URem) => a.checked_rem(b)?,
+            WideOp::Bin(BinOp::SRem) => (sb != 0).then(|| sa.wrapping_rem(sb))? as u128,
+            WideOp::Bin(BinOp::And) => a & b,
+            WideOp::Bin(BinOp::Or) => a | b,
+            WideOp::Bin(BinOp::Xor) => a ^ b,
+            WideOp::Bin(BinOp::Shl) => a << shift,
+            WideOp::Bin(BinOp::LShr) => a >> shift,
+            WideOp::Bin(BinOp::AShr) => (sa >> shift) as u128,
+            WideOp::Cmp(CmpOp::Eq) => u128::from(a == b),
+            WideOp::Cmp(CmpOp::Ne) => u128::from(a != b),
+            WideOp::Cmp(CmpOp::Ult) => u128::from(a < b),
+            WideOp::Cmp(CmpOp::Ule) => u128::from(a <= b),
+            WideOp::Cmp(CmpOp::Slt) => u128::from(sa < sb),
+            WideOp::Cmp(CmpOp::Sle) => u128::from(sa <= sb),
             WideOp::FromSigned(Precision::Single) => u128::from((sa as f32).to_bits()),
             WideOp::FromSigned(Precision::Double) => u128::from((sa as f64).to_bits()),
             WideOp::FromUnsigned(Precision::Single) => u128::from((a as f32).to_bits()),
@@ -246,7 +242,7 @@ impl WideOp {
     /// Whether the result is one word.
     pub fn is_narrow(self) -> bool {
         use WideOp::*;
-        matches!(self, Eq | Ne | Ult | Ule | Slt | Sle | FromSigned(_) | FromUnsigned(_) | Number)
+        matches!(self, Cmp(_) | FromSigned(_) | FromUnsigned(_) | Number)
     }
 }
 

@@ -23,19 +23,19 @@ impl<'m> Body<'_, 'm> {
                 self.fail(FaultKind::Abort, "reached code that the compiler took for unreachable");
                 Ok(())
             }
-            Opcode::Add => self.binary(i, BinOp::Add, WideOp::Add),
-            Opcode::Sub => self.binary(i, BinOp::Sub, WideOp::Sub),
-            Opcode::Mul => self.binary(i, BinOp::Mul, WideOp::Mul),
-            Opcode::UDiv => self.binary(i, BinOp::UDiv, WideOp::UDiv),
-            Opcode::SDiv => self.binary(i, BinOp::SDiv, WideOp::SDiv),
-            Opcode::URem => self.binary(i, BinOp::URem, WideOp::URem),
-            Opcode::SRem => self.binary(i, BinOp::SRem, WideOp::SRem),
-            Opcode::Shl => self.binary(i, BinOp::Shl, WideOp::Shl),
-            Opcode::LShr => self.binary(i, BinOp::LShr, WideOp::LShr),
-            Opcode::AShr => self.binary(i, BinOp::AShr, WideOp::AShr),
-            Opcode::And => self.binary(i, BinOp::And, WideOp::And),
-            Opcode::Or => self.binary(i, BinOp::Or, WideOp::Or),
-            Opcode::Xor => self.binary(i, BinOp::Xor, WideOp::Xor),
+            Opcode::Add => self.binary(i, BinOp::Add),
+            Opcode::Sub => self.binary(i, BinOp::Sub),
+            Opcode::Mul => self.binary(i, BinOp::Mul),
+            Opcode::UDiv => self.binary(i, BinOp::UDiv),
+            Opcode::SDiv => self.binary(i, BinOp::SDiv),
+            Opcode::URem => self.binary(i, BinOp::URem),
+            Opcode::SRem => self.binary(i, BinOp::SRem),
+            Opcode::Shl => self.binary(i, BinOp::Shl),
+            Opcode::LShr => self.binary(i, BinOp::LShr),
+            Opcode::AShr => self.binary(i, BinOp::AShr),
+            Opcode::And => self.binary(i, BinOp::And),
+            Opcode::Or => self.binary(i, BinOp::Or),
+            Opcode::Xor => self.binary(i, BinOp::Xor),
             Opcode::FAdd => self.float(i, FloatOp::Add),
             Opcode::FSub => self.float(i, FloatOp::Sub),
             Opcode::FMul => self.float(i, FloatOp::Mul),
@@ -212,7 +212,7 @@ impl<'m> Body<'_, 'm> {
         let (labels, stubs) = self.edges(i.block(), &targets);
         for (operands, label) in comparisons.into_iter().zip(&labels[1..]) {
             let (same, next) = (self.b.register(""), self.b.label());
-            self.b.push(Instr::Wide { dst: same, op: WideOp::Eq, operands });
+            self.b.push(Instr::Wide { dst: same, op: CmpOp::Eq.into(), operands });
             self.b.branch(same, *label, next);
             self.b.bind(next);
         }
@@ -221,13 +221,13 @@ impl<'m> Body<'_, 'm> {
         Ok(())
     }
 
-    fn binary(&mut self, i: Value<'m>, op: BinOp, wide: WideOp) -> Result<(), Unsupported> {
+    fn binary(&mut self, i: Value<'m>, op: BinOp) -> Result<(), Unsupported> {
         let (a, b) = (self.words(i.operand(0))?, self.words(i.operand(1))?);
         if is_large(i) {
             return self.large(i, op, &a, &b);
         }
         if is_wide(i) {
-            return self.wide(i, wide, &a, &b);
+            return self.wide(i, op.into(), &a, &b);
         }
         let word = types::scalar(self.tr.module, types::lane(i.ty()))?;
         let row = self.fresh(i);
@@ -241,19 +241,21 @@ impl<'m> Body<'_, 'm> {
     fn wide(&mut self, i: Value<'m>, op: WideOp, a: &[Operand], b: &[Operand]) -> Result<(), Unsupported> {
         let unsupported = || Err(format!("arithmetic on {}", i.operand(0).ty().print()));
         let TypeKind::Int(bits @ 65..=128) = i.operand(0).ty().kind() else { return unsupported() };
-        use WideOp::{AShr, Add, Mul, SDiv, SRem, Shl, Sle, Slt, Sub};
+        use BinOp::{AShr, Add, Mul, SDiv, SRem, Shl, Sub};
+        use CmpOp::{Sle, Slt};
+        use WideOp::{Bin, Cmp};
         let (mut a, mut b) = (a.to_vec(), b.to_vec());
         // Narrower ones are kept without a sign.
-        if bits < 128 && matches!(op, AShr | SDiv | SRem | Sle | Slt) {
+        if bits < 128 && matches!(op, Bin(AShr | SDiv | SRem) | Cmp(Sle | Slt)) {
             a = self.large_signed(a, bits);
-            if op != AShr {
+            if op != Bin(AShr) {
                 b = self.large_signed(b, bits);
             }
         }
         let mut row = self.fresh(i);
         let operands = Box::new([a[0], a[1], b[0], b[1]]);
         self.b.push(Instr::Wide { dst: register(row[0]), op, operands });
-        if bits < 128 && matches!(op, Add | Mul | Shl | Sub | AShr | SDiv | SRem) {
+        if bits < 128 && matches!(op, Bin(Add | Mul | Shl | Sub | AShr | SDiv | SRem)) {
             row = self.large_cut(row, bits);
         }
         self.set(i, row);
@@ -276,17 +278,17 @@ impl<'m> Body<'_, 'm> {
     fn icmp(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
         let (mut a, mut b) = (self.words(i.operand(0))?, self.words(i.operand(1))?);
         // LLVM's numbers: eq ne ugt uge ult ule sgt sge slt sle, from 32.
-        let (op, wide, swap) = match i.icmp_predicate() {
-            32 => (CmpOp::Eq, WideOp::Eq, false),
-            33 => (CmpOp::Ne, WideOp::Ne, false),
-            34 => (CmpOp::Ult, WideOp::Ult, true),
-            35 => (CmpOp::Ule, WideOp::Ule, true),
-            36 => (CmpOp::Ult, WideOp::Ult, false),
-            37 => (CmpOp::Ule, WideOp::Ule, false),
-            38 => (CmpOp::Slt, WideOp::Slt, true),
-            39 => (CmpOp::Sle, WideOp::Sle, true),
-            40 => (CmpOp::Slt, WideOp::Slt, false),
-            _ => (CmpOp::Sle, WideOp::Sle, false),
+        let (op, swap) = match i.icmp_predicate() {
+            32 => (CmpOp::Eq, false),
+            33 => (CmpOp::Ne, false),
+            34 => (CmpOp::Ult, true),
+            35 => (CmpOp::Ule, true),
+            36 => (CmpOp::Ult, false),
+            37 => (CmpOp::Ule, false),
+            38 => (CmpOp::Slt, true),
+            39 => (CmpOp::Sle, true),
+            40 => (CmpOp::Slt, false),
+            _ => (CmpOp::Sle, false),
         };
         if swap {
             std::mem::swap(&mut a, &mut b);
@@ -295,7 +297,7 @@ impl<'m> Body<'_, 'm> {
             return self.large_compare(i, op, &a, &b);
         }
         if is_wide(i.operand(0)) {
-            return self.wide(i, wide, &a, &b);
+            return self.wide(i, op.into(), &a, &b);
         }
         let word = types::scalar(self.tr.module, types::lane(i.operand(0).ty()))?;
         let row = self.fresh(i);

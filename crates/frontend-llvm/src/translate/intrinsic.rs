@@ -175,9 +175,8 @@ impl<'m> Body<'_, 'm> {
         let args = i.arguments();
         let to = self.scalar(i)?.width();
         let (below, above) = if is_wide(args[0]) {
-            let op = if less == CmpOp::Slt { WideOp::Slt } else { WideOp::Ult };
             let (a, b) = (self.wide_argument(args[0])?, self.wide_argument(args[1])?);
-            (self.wide_op(op, a, b)[0], self.wide_op(op, b, a)[0])
+            (self.wide_op(less, a, b)[0], self.wide_op(less, b, a)[0])
         } else {
             let width = self.scalar(args[0])?.width();
             let (a, b) = (self.word(args[0])?, self.word(args[1])?);
@@ -234,7 +233,7 @@ impl<'m> Body<'_, 'm> {
                 (0, u128::MAX >> (128 - bits))
             };
             let halves = |bound: u128| [Operand::Const(bound as u64), Operand::Const((bound >> 64) as u64)];
-            let less = if signed { WideOp::Slt } else { WideOp::Ult };
+            let less = if signed { CmpOp::Slt } else { CmpOp::Ult };
             value = self.wide_choose(less, halves(most), value, halves(most), value);
             value = self.wide_choose(less, value, halves(least), halves(least), value);
         }

@@ -9,7 +9,7 @@ use super::function::{Body, mask};
 use super::types::Unsupported;
 use crate::llvm::{TypeKind, Value};
 
-use porf_ir::{BinOp, CmpOp, Instr, Operand, WideOp, Width};
+use porf_ir::{BinOp, CmpOp, Instr, Operand, Width};
 
 /// Whether the type of a value is such an integer.
 pub fn is_large(value: Value<'_>) -> bool {
@@ -156,8 +156,8 @@ impl<'m> Body<'_, 'm> {
         let mut carry = ZERO;
         let mut sum = Vec::new();
         for (&a, &b) in a.iter().zip(b) {
-            let [low, high] = self.wide_op(WideOp::Add, [a, ZERO], [b, ZERO]);
-            let [low, high] = self.wide_op(WideOp::Add, [low, high], [carry, ZERO]);
+            let [low, high] = self.wide_op(BinOp::Add, [a, ZERO], [b, ZERO]);
+            let [low, high] = self.wide_op(BinOp::Add, [low, high], [carry, ZERO]);
             sum.push(low);
             carry = high;
         }
@@ -172,10 +172,10 @@ impl<'m> Body<'_, 'm> {
             for (&b, sum) in b.iter().zip(&mut product[at..]) {
                 let row = match b {
                     ZERO => [ZERO; 2],
-                    b => self.wide_op(WideOp::Mul, [a, ZERO], [b, ZERO]),
+                    b => self.wide_op(BinOp::Mul, [a, ZERO], [b, ZERO]),
                 };
-                let row = self.wide_op(WideOp::Add, row, [*sum, ZERO]);
-                [*sum, carry] = self.wide_op(WideOp::Add, row, [carry, ZERO]);
+                let row = self.wide_op(BinOp::Add, row, [*sum, ZERO]);
+                [*sum, carry] = self.wide_op(BinOp::Add, row, [carry, ZERO]);
             }
         }
         product

@@ -4,7 +4,7 @@ use super::function::Body;
 use super::types::Unsupported;
 use super::wide;
 use crate::llvm::{TypeKind, Value};
-use porf_ir::{BinOp, Instr, IntOp, MathOp, Operand, Reg, WideOp, Width};
+use porf_ir::{BinOp, CmpOp, Instr, IntOp, MathOp, Operand, Reg, WideOp, Width};
 
 /// A value of two words, the lower one first.
 type Pair = [Operand; 2];
@@ -20,14 +20,15 @@ impl<'m> Body<'_, 'm> {
     }
 
     /// Two words; of a comparison, the first one counts.
-    pub fn wide_op(&mut self, op: WideOp, a: Pair, b: Pair) -> Pair {
+    pub fn wide_op(&mut self, op: impl Into<WideOp>, a: Pair, b: Pair) -> Pair {
         let dst = self.b.register_row(2, "");
-        self.b.push(Instr::Wide { dst, op, operands: Box::new([a[0], a[1], b[0], b[1]]) });
+        let operands = Box::new([a[0], a[1], b[0], b[1]]);
+        self.b.push(Instr::Wide { dst, op: op.into(), operands });
         [dst.into(), Reg(dst.0 + 1).into()]
     }
 
     /// `yes` if a comparison of `a` with `b` is true, else `no`.
-    pub fn wide_choose(&mut self, op: WideOp, a: Pair, b: Pair, yes: Pair, no: Pair) -> Pair {
+    pub fn wide_choose(&mut self, op: CmpOp, a: Pair, b: Pair, yes: Pair, no: Pair) -> Pair {
         let cond = self.wide_op(op, a, b)[0];
         self.choose(cond, yes, no)
     }
@@ -66,16 +67,16 @@ impl<'m> Body<'_, 'm> {
             }
             IntOp::ByteSwap | IntOp::BitReverse => [self.half(op, a[1]), self.half(op, a[0])],
             IntOp::Abs => {
-                let negated = self.wide_op(WideOp::Sub, ZERO, a);
-                self.wide_choose(WideOp::Slt, a, ZERO, negated, a)
+                let negated = self.wide_op(BinOp::Sub, ZERO, a);
+                self.wide_choose(CmpOp::Slt, a, ZERO, negated, a)
             }
             _ => {
                 let b = self.wide_argument(args[1])?;
                 match op {
-                    IntOp::SMax => self.wide_choose(WideOp::Slt, a, b, b, a),
-                    IntOp::SMin => self.wide_choose(WideOp::Slt, a, b, a, b),
-                    IntOp::UMax => self.wide_choose(WideOp::Ult, a, b, b, a),
-                    IntOp::UMin => self.wide_choose(WideOp::Ult, a, b, a, b),
+                    IntOp::SMax => self.wide_choose(CmpOp::Slt, a, b, b, a),
+                    IntOp::SMin => self.wide_choose(CmpOp::Slt, a, b, a, b),
+                    IntOp::UMax => self.wide_choose(CmpOp::Ult, a, b, b, a),
+                    IntOp::UMin => self.wide_choose(CmpOp::Ult, a, b, a, b),
                     IntOp::UAddSat => {
                         self.saturate(IntOp::UAddOverflows, a, b, [Operand::Const(u64::MAX); 2])
                     }
@@ -115,14 +116,14 @@ impl<'m> Body<'_, 'm> {
         let word = Width::W64;
         match check {
             IntOp::UAddOverflows => {
-                let sum = self.wide_op(WideOp::Add, a, b);
-                (sum, self.wide_op(WideOp::Ult, sum, a)[0])
+                let sum = self.wide_op(BinOp::Add, a, b);
+                (sum, self.wide_op(CmpOp::Ult, sum, a)[0])
             }
-            IntOp::USubOverflows => (self.wide_op(WideOp::Sub, a, b), self.wide_op(WideOp::Ult, a, b)[0]),
+            IntOp::USubOverflows => (self.wide_op(BinOp::Sub, a, b), self.wide_op(CmpOp::Ult, a, b)[0]),
             // The sign of the result is not that of `a`, which has the same sign as `b`, or `-b`.
             IntOp::SAddOverflows | IntOp::SSubOverflows => {
                 let is_sum = check == IntOp::SAddOverflows;
-                let result = self.wide_op(if is_sum { WideOp::Add } else { WideOp::Sub }, a, b);
+                let result = self.wide_op(if is_sum { BinOp::Add } else { BinOp::Sub }, a, b);
                 let changed = self.bin(BinOp::Xor, word, result[1], a[1]);
                 let other = if is_sum { result[1] } else { a[1] };
                 let unlike = self.bin(BinOp::Xor, word, other, b[1]);
@@ -137,7 +138,7 @@ impl<'m> Body<'_, 'm> {
                 let whole = self.large_product(&a, &b);
                 let fill = if signed { self.sign(whole[1]) } else { ZERO[0] };
                 let upper = [whole[2], whole[3]];
-                ([whole[0], whole[1]], self.wide_op(WideOp::Ne, upper, [fill; 2])[0])
+                ([whole[0], whole[1]], self.wide_op(CmpOp::Ne, upper, [fill; 2])[0])
             }
         }
     }
@@ -150,12 +151,12 @@ impl<'m> Body<'_, 'm> {
         let by = self.bin(BinOp::And, Width::W64, by, Operand::Const(127));
         let rest = self.bin(BinOp::Sub, Width::W64, Operand::Const(127), by);
         // The other way in two steps, since a shift by all bits is not defined.
-        let (shift, back) = if left { (WideOp::Shl, WideOp::LShr) } else { (WideOp::LShr, WideOp::Shl) };
+        let (shift, back) = if left { (BinOp::Shl, BinOp::LShr) } else { (BinOp::LShr, BinOp::Shl) };
         let (main, other) = if left { (high, low) } else { (low, high) };
         let main = self.wide_op(shift, main, [by, ZERO[0]]);
         let other = self.wide_op(back, other, [Operand::Const(1), ZERO[0]]);
         let other = self.wide_op(back, other, [rest, ZERO[0]]);
-        let result = self.wide_op(WideOp::Or, main, other);
+        let result = self.wide_op(BinOp::Or, main, other);
         self.set(i, result.to_vec());
         Ok(())
     }
