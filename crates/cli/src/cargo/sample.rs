@@ -4,8 +4,8 @@
 //! it with the sampler's runtime, as rustc would have linked it. libtest runs the test, in a thread of its own;
 //! `porf sample` runs that again and again.
 
-use super::build::{Built, Selection};
-use super::test::{Format, announce, each_target, is_wanted};
+use super::build::Built;
+use super::test::{Format, Tests, announce};
 use porf::Error;
 use porf_frontend_llvm::instrument;
 use serde_json::{Value, json};
@@ -21,35 +21,24 @@ Examples:
   cargo porf sample test
   cargo porf sample test queue:: --lib -- --executions 100000 --scheduler pct")]
 pub struct Args {
-    /// Only tests whose name contains this
-    filter: Option<String>,
     #[command(flatten)]
-    selection: Selection,
-    /// Explore ignored tests, too
-    #[arg(long)]
-    include_ignored: bool,
-    /// Only the test whose name is exactly the filter
-    #[arg(long)]
-    exact: bool,
-    /// How results are printed
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    tests: Tests,
     /// Options of `porf sample`
     #[arg(last = true)]
     options: Vec<OsString>,
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, Error> {
-    each_target(&args.selection, |built| target(args, built))
+    args.tests.each_target(|built| target(args, built))
 }
 
 /// The tests of one target; whether one of them is not right.
 fn target(args: &Args, built: &Built) -> Result<bool, Error> {
     let program = program(built)?;
-    let (filter, json) = (args.filter.as_deref(), args.format == Format::Json);
-    let ignored = if args.include_ignored { Vec::new() } else { listed(&program, &["--ignored"])? };
+    let json = args.tests.format == Format::Json;
+    let ignored = if args.tests.include_ignored { Vec::new() } else { listed(&program, &["--ignored"])? };
     let mut tests = listed(&program, &[])?;
-    tests.retain(|name| is_wanted(name, filter, args.exact));
+    tests.retain(|name| args.tests.has(name));
     if !json {
         announce(built, tests.len());
     }
@@ -90,7 +79,7 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
 fn sample(args: &Args, program: &Path, test: &str) -> Result<(&'static str, Vec<u8>), Error> {
     let mut command = porf()?;
     command.arg("sample").args(&args.options);
-    if args.format == Format::Json {
+    if args.tests.format == Format::Json {
         command.args(["--format", "json"]);
     }
     command.arg("--").arg(program).args(["--exact", test, "--test-threads=1", "--include-ignored"]);

@@ -23,24 +23,31 @@ Examples:
   cargo porf test queue:: --lib -- --unroll 3 --budget 5m
   RUSTFLAGS=\"--cfg loom\" cargo porf test --test loom")]
 pub struct Args {
+    #[command(flatten)]
+    tests: Tests,
+    /// How many tests are explored at the same time
+    #[arg(short, long, default_value_t = 1, value_name = "N")]
+    jobs: usize,
+    #[command(flatten)]
+    given: Given,
+}
+
+/// Which tests are run, and how their results are printed.
+#[derive(clap::Args)]
+pub(super) struct Tests {
     /// Only tests whose name contains this
     filter: Option<String>,
     #[command(flatten)]
     selection: Selection,
-    /// How many tests are explored at the same time
-    #[arg(short, long, default_value_t = 1, value_name = "N")]
-    jobs: usize,
-    /// Explore ignored tests, too
+    /// Run ignored tests, too
     #[arg(long)]
-    include_ignored: bool,
+    pub include_ignored: bool,
     /// Only the test whose name is exactly the filter
     #[arg(long)]
     exact: bool,
     /// How results are printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-    #[command(flatten)]
-    given: Given,
+    pub format: Format,
 }
 
 /// Explore a binary or an example of the crate
@@ -91,37 +98,47 @@ struct Counts {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, Error> {
-    each_target(&args.selection, |built| target(args, built))
+    args.tests.each_target(|built| target(args, built))
 }
 
-/// Builds tests and goes through them as cargo test does: the library, binaries, then integration tests and
-/// examples. `is_bad` tells whether one of a target's tests is not right.
-pub(super) fn each_target(
-    selection: &Selection,
-    mut is_bad: impl FnMut(&Built) -> Result<bool, Error>,
-) -> Result<ExitCode, Error> {
-    let mut built = match build("test", selection)? {
-        Ok(built) => built,
-        Err(code) => return Ok(code),
-    };
-    built.sort_by_key(|one| (one.order, one.name.clone()));
-    let mut bad = false;
-    for one in &built {
-        bad |= is_bad(one)?;
+impl Tests {
+    /// Builds tests and goes through them as cargo test does: the library, binaries, then integration tests and
+    /// examples. `is_bad` tells whether one of a target's tests is not right.
+    pub(super) fn each_target(
+        &self,
+        mut is_bad: impl FnMut(&Built) -> Result<bool, Error>,
+    ) -> Result<ExitCode, Error> {
+        let mut built = match build("test", &self.selection)? {
+            Ok(built) => built,
+            Err(code) => return Ok(code),
+        };
+        built.sort_by_key(|one| (one.order, one.name.clone()));
+        let mut bad = false;
+        for one in &built {
+            bad |= is_bad(one)?;
+        }
+        Ok(if bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
     }
-    Ok(if bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+
+    /// Whether the user asked for the test of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        match &self.filter {
+            Some(filter) if self.exact => name == filter,
+            Some(filter) => name.contains(filter),
+            None => true,
+        }
+    }
 }
 
 /// The tests of one target; whether one of them is not right.
 fn target(args: &Args, built: &Built) -> Result<bool, Error> {
     let start = Instant::now();
-    let text = args.format == Format::Text;
+    let text = args.tests.format == Format::Text;
     let mut code = read(&built.bitcode, &args.given)?;
     let tests = code.tests().map_err(|error| Error::Input(error.to_string()))?;
-    let filter = args.filter.as_deref();
-    let chosen: Vec<&Test> = tests.iter().filter(|test| is_wanted(&test.name, filter, args.exact)).collect();
+    let chosen: Vec<&Test> = tests.iter().filter(|test| args.tests.has(&test.name)).collect();
     let (run, skipped): (Vec<&Test>, Vec<&Test>) =
-        chosen.iter().partition(|test| args.include_ignored || !test.ignored);
+        chosen.iter().partition(|test| args.tests.include_ignored || !test.ignored);
     if text {
         announce(built, chosen.len());
     }
@@ -138,15 +155,6 @@ fn target(args: &Args, built: &Built) -> Result<bool, Error> {
         summary(&failures, &counts, out, start.elapsed().as_secs_f64());
     }
     Ok(counts.failed + counts.inconclusive > 0)
-}
-
-/// Whether a test is chosen by the filter.
-pub fn is_wanted(name: &str, filter: Option<&str>, exact: bool) -> bool {
-    match filter {
-        Some(filter) if exact => name == filter,
-        Some(filter) => name.contains(filter),
-        None => true,
-    }
 }
 
 /// What libtest says before it runs so many tests.
@@ -284,7 +292,7 @@ fn explores_a_model(input: &Input) -> bool {
 
 /// A line about a test, with its answer or the error that it ends with.
 fn say(args: &Args, built: &Built, test: &Test, word: &str, answer: Result<&Answer, Option<&str>>) {
-    match args.format {
+    match args.tests.format {
         Format::Text => println!("test {} ... {word}", test.name),
         Format::Json => {
             let outcome = word.split([' ', ':']).next().unwrap_or(word).to_lowercase();
