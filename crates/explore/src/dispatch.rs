@@ -43,7 +43,9 @@ fn fit(mut options: Options, model: Model) -> Options {
         // locks alone do not protect.
         Model::Pso => options.reductions.without(Reduction::OwnNodes).without(Reduction::Locks),
         // The writes to a flag or a counter are not in one order.
-        Model::Wrc11 => options.reductions.without(Reduction::Flags).without(Reduction::Counters),
+        _ if !model.orders_writes() => {
+            options.reductions.without(Reduction::Flags).without(Reduction::Counters)
+        }
         _ => options.reductions,
     };
     options

@@ -35,6 +35,8 @@ pub struct Entry {
     pub mapping: Mapping,
     /// What the model keeps of program order; `None` if it forbids cycles in po | rf.
     pub architecture: Option<Architecture>,
+    /// Whether the writes to a location are in one order, co, for all threads.
+    pub orders_writes: bool,
     /// Whether a data race is an error under the model, and is looked for.
     pub races: bool,
     /// When two executions count as the same; the explorer offers these choices, the first by default.
@@ -144,6 +146,11 @@ impl Model {
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         self.entry().name
+    }
+
+    /// Whether the writes to a location are in one order, co, for all threads.
+    pub fn orders_writes(self) -> bool {
+        self.entry().orders_writes
     }
 
     /// What it keeps of program order, if that is not all.

@@ -65,7 +65,7 @@ pub fn parse_litmus(name: &str, text: &str) -> Result<LitmusTest, Error> {
 /// A C test under the model of a machine is compiled to it first, as [`verify`](crate::verify) does.
 pub fn litmus(test: &LitmusTest, model: &Axioms, engine: Engine) -> Result<TestAnswer, Error> {
     let is_memory = |observable: &Observable| matches!(observable, Observable::Location { .. });
-    if model.shipped_as() == Some(Model::Wrc11) && test.observables().iter().any(is_memory) {
+    if !model.orders_writes() && test.observables().iter().any(is_memory) {
         return Err(crate::question::no_last_write());
     }
     let Some(machine) = model.reading(test)? else { return answer(test, model, engine) };
@@ -276,9 +276,14 @@ impl Axioms {
         Axioms { name: model.name().to_string(), cat: CatModel::shipped(model), compiles: true }
     }
 
+    /// Whether the writes to a location are in one order. In a text of the user's, they are.
+    fn orders_writes(&self) -> bool {
+        self.shipped_as().is_none_or(Model::orders_writes)
+    }
+
     /// When two executions of a test count as the same: without an order of all writes, if they agree on rf.
     fn equivalence(&self) -> Equivalence {
-        if self.shipped_as() == Some(Model::Wrc11) { Equivalence::Rf } else { Equivalence::Mo }
+        if self.orders_writes() { Equivalence::Mo } else { Equivalence::Rf }
     }
 }
 

@@ -56,9 +56,8 @@ pub fn against(input: &Input, request: &Request<'_>, second: Model) -> Result<Di
         let message = "--against compares models with different mappings only where no memory is allocated";
         return Err(Error::Unsupported(message.into()));
     }
-    let has_co = |model: Model| model != Model::Wrc11;
-    let with_co = has_co(first) && has_co(second);
-    let search = Comparison { request, watch: Watch::start(request.budget, request.interrupt), with_co };
+    let with_co = first.orders_writes() && second.orders_writes();
+    let search = Comparison { request, watch: Watch::start(request.budget, request.interrupt) };
     // Executions are comparable if the accesses of both programs are cut alike.
     loop {
         let (mut difference, mut best) = (Difference::default(), None);
@@ -110,7 +109,6 @@ fn mixed() -> Error {
 struct Comparison<'a> {
     request: &'a Request<'a>,
     watch: Watch<'a>,
-    with_co: bool,
 }
 
 impl Comparison<'_> {
@@ -149,8 +147,7 @@ impl Comparison<'_> {
                 ControlFlow::Continue(())
             }
         };
-        let equivalence =
-            if self.with_co || model != Model::Wrc11 { Equivalence::Mo } else { Equivalence::Rf };
+        let equivalence = if model.orders_writes() { Equivalence::Mo } else { Equivalence::Rf };
         let options = porf_explore::Options {
             unroll: self.request.unroll,
             // Executions are counted here.

@@ -207,7 +207,7 @@ fn answerable(
     if !input.question.as_ref().is_some_and(Question::is_about_memory) {
         return Ok(request.equivalence);
     }
-    if request.model == Model::Wrc11 {
+    if !request.model.orders_writes() {
         return Err(no_last_write());
     }
     if request.equivalence == Equivalence::Rf && request.model.entry().has(request.equivalence) {

@@ -27,7 +27,7 @@ pub(super) struct Sections {
 impl Sections {
     /// `None` if there are none, or co is not part of an execution.
     pub fn of(program: &Program, model: Model, equivalence: Equivalence) -> Option<Sections> {
-        if equivalence != Equivalence::Mo || model == Model::Wrc11 {
+        if equivalence != Equivalence::Mo || !model.orders_writes() {
             return None;
         }
         let lock = program.global(porf_frontend_llvm::ATOMIC_SECTION)?;
