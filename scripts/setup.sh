@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests and the demo need, if the machine lacks it: a C and C++ compiler and clang, z3 and
+# Installs what the tests and the demo need, if the machine lacks it: a C and C++ compiler, clang and libc++, z3 and
 # cvc5 to check the prover's certificates, the build tools that the compiler wrappers are tested with, and a Chromium
 # for the tests of the pages, where there is one to install. Prints nothing if there is nothing to do.
 set -euo pipefail
@@ -14,6 +14,10 @@ need cvc5 cvc5
 need make make
 need cmake cmake
 need autoconf autoconf
+# The other C++ library, of the same version as clang: programs are checked with both.
+if ! echo '#include <cstddef>' | clang++ -stdlib=libc++ -x c++ -fsyntax-only - >/dev/null 2>&1; then
+    missing+=(libc++-dev libc++abi-dev)
+fi
 # For `make test-cluster`: Python with virtual environments.
 python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3 python3-venv)
 # The newest clang beside the distribution's own, if there is one to install.

@@ -1,7 +1,8 @@
 //! Parts of the C++ library that are not in its headers, each in a program with two threads: what the
 //! programs assert holds, and a wrong assertion of the same kind does not.
 
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 /// Name, headers, globals, body of main; `RESULT` must be 7 at the end.
 const PROGRAMS: &[(&str, &str, &str, &str)] = &[
@@ -143,10 +144,101 @@ const PROGRAMS: &[(&str, &str, &str, &str)] = &[
 
 #[test]
 fn the_library_works() {
-    let directory = std::env::temp_dir().join(format!("porf-cpp-{}", std::process::id()));
+    check("libstdc++", |_| true);
+}
+
+/// libc++ 14 has no `atomic_ref`; its streams are not supported.
+#[test]
+fn the_other_library_works() {
+    if !has_libcxx() {
+        println!("skipped: there is no libc++");
+        return;
+    }
+    check("libc++", |name| !["stream", "atomic_ref"].contains(&name));
+}
+
+/// Verdicts that depend on the library's threads, locks, exceptions and pointers are the same with libc++. The full
+/// run asks about every C++ program of the corpus.
+#[test]
+fn verdicts_are_the_same_with_the_other_library() {
+    if !has_libcxx() {
+        println!("skipped: there is no libc++");
+        return;
+    }
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("corpus/verdicts");
+    let full = std::env::var_os("PORF_FULL").is_some();
+    let mut programs: Vec<PathBuf> = std::fs::read_dir(corpus).unwrap().map(|e| e.unwrap().path()).collect();
+    programs.retain(|path| path.extension().is_some_and(|extension| extension == "cpp"));
+    programs.sort();
+    let (mut wrong, mut asked) = (Vec::new(), 0);
+    for path in &programs {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        // clang 14 and libc++ 14 do not agree on coroutines.
+        if name == "cpp-coroutine-ok" || !(full || SAMPLE.contains(&name)) {
+            continue;
+        }
+        asked += 1;
+        let text = std::fs::read_to_string(path).unwrap();
+        let expected: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("// expect: ")).collect();
+        let output = verify(path, &["--format", "json", "--no-hints"], "libc++");
+        let told = String::from_utf8_lossy(&output.stdout);
+        let answer: serde_json::Value = serde_json::from_str(&told).unwrap_or_default();
+        let violation = &answer["violation"];
+        let found = match violation["kind"].as_str() {
+            Some(kind) => format!("{kind} {}", violation["location"]["line"]),
+            None => answer["verdict"].as_str().unwrap_or_default().to_string(),
+        };
+        if !expected.contains(&found.as_str()) {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            wrong.push(format!("{name}: {found}, not {}\n{errors}", expected.join(" or ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(asked >= SAMPLE.len(), "{asked} programs");
+}
+
+/// One for each part of the library.
+const SAMPLE: &[&str] = &[
+    "cpp-condition-any-ok",
+    "cpp-condition-never",
+    "cpp-condition-wait-until-both",
+    "cpp-exception-async-ok",
+    "cpp-exception-leaks-lock",
+    "cpp-future-wait-for-both",
+    "cpp-lock-three-ok",
+    "cpp-mutex-relock",
+    "cpp-recursive-mutex-ok",
+    "cpp-scoped-lock-ok",
+    "cpp-shared-mutex-ok",
+    "cpp-shared-ptr-ok",
+    "cpp-static-ok",
+    "cpp-thread-not-joined",
+    "cpp-thread-race",
+    "cpp-timed-mutex-may-fail",
+];
+
+fn has_libcxx() -> bool {
+    let directory = std::env::temp_dir().join(format!("porf-libcxx-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("empty.cpp");
+    std::fs::write(&file, "#include <cstddef>\nint main() {}\n").unwrap();
+    let has = verify(&file, &[], "libc++").status.success();
+    std::fs::remove_dir_all(&directory).unwrap();
+    has
+}
+
+fn verify(file: &Path, options: &[&str], library: &str) -> Output {
+    let library = format!("-stdlib={library}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
+    command.arg("verify").args(options).arg(file).args(["--", "-std=c++20", &library]).output().unwrap()
+}
+
+/// The programs that are `wanted` do what they should, with a library.
+fn check(library: &str, wanted: impl Fn(&str) -> bool) {
+    let directory = std::env::temp_dir().join(format!("porf-cpp-{library}-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let mut wrong = Vec::new();
-    for (name, headers, globals, body) in PROGRAMS {
+    for (name, headers, globals, body) in PROGRAMS.iter().filter(|(name, ..)| wanted(name)) {
         let includes: String = headers.split(' ').map(|header| format!("#include <{header}>\n")).collect();
         for (value, code) in [(7, 0), (8, 1)] {
             let source = format!(
@@ -154,12 +246,7 @@ fn the_library_works() {
             );
             let file = directory.join(format!("{name}.cpp"));
             std::fs::write(&file, source).unwrap();
-            let output = Command::new(env!("CARGO_BIN_EXE_porf"))
-                .arg("verify")
-                .arg(&file)
-                .args(["--", "-std=c++20"])
-                .output()
-                .unwrap();
+            let output = verify(&file, &[], library);
             if output.status.code() != Some(code) {
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
                 let errors = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -21,6 +21,7 @@
 // defines: _ZNSt12bad_weak_ptrD* _ZNKSt12bad_weak_ptr4whatEv _ZNSt14error_category* _ZTISt14error_category
 // defines: _ZTVN10__cxxabiv1* _ZTIi _ZTIc _ZTIb _ZTIl _ZTIj _ZTIm _ZTId _ZTIf _ZTIPKc _ZTIPc _ZTIPi _ZTIPv _ZTIPKv
 // defines: _ZTIN10__cxxabiv115__forced_unwindE _ZTIN10__cxxabiv119__foreign_exceptionE
+// defines: __porf_keep_exception __porf_drop_exception __porf_throw_again
 // defines: _ZNKSt9type_infoeqERKS_ _ZTIs _ZTIh _ZTIx _ZTIy _ZTISt16nested_exception _ZTISt13bad_exception
 // Exceptions, as the Itanium C++ ABI has them, without the tables: `__porf_unwind` leaves calls up to a landing pad,
 // and the code there asks `__porf_catches` for each of its types. A pad that does not catch unwinds further, so that
@@ -235,6 +236,19 @@ void __cxa_rethrow() {
     __porf_unwind(caught);
 }
 
+// The parts of an exception_ptr, for a library that has another type of that name.
+void __porf_keep_exception(void *object) noexcept {
+    if (object)
+        keep(Thrown::of(object));
+}
+
+void __porf_drop_exception(void *object) noexcept {
+    if (object)
+        drop(Thrown::of(object));
+}
+
+void __porf_throw_again(void *object) { fly(Thrown::of(object)); }
+
 std::type_info *__cxa_current_exception_type() { return caught ? caught->thrown->type : nullptr; }
 
 void __cxa_call_unexpected(void *) { std::terminate(); }
@@ -302,15 +316,10 @@ int uncaught_exceptions() noexcept { return uncaught; }
 namespace __exception_ptr {
 // What it points to is the object that was thrown.
 exception_ptr::exception_ptr(void *object) noexcept : _M_exception_object(object) { _M_addref(); }
-void exception_ptr::_M_addref() noexcept {
-    if (_M_exception_object)
-        keep(Thrown::of(_M_exception_object));
-}
+void exception_ptr::_M_addref() noexcept { __porf_keep_exception(_M_exception_object); }
 void exception_ptr::_M_release() noexcept {
-    if (_M_exception_object) {
-        drop(Thrown::of(_M_exception_object));
-        _M_exception_object = nullptr;
-    }
+    __porf_drop_exception(_M_exception_object);
+    _M_exception_object = nullptr;
 }
 void *exception_ptr::_M_get() const noexcept { return _M_exception_object; }
 const type_info *exception_ptr::__cxa_exception_type() const noexcept {

@@ -1,10 +1,11 @@
 //! Parts of the C and C++ libraries, and of what lies below them: our own, in C and C++.
 //!
 //! A part is a file of `runtime/`. Its first lines say what it defines, in words behind `defines:`; a word with
-//! a `*` at its end stands for every name that begins so. A part is compiled by the user's compiler, so that it
-//! fits the headers that are there, and linked if the program needs something of it and does not bring it along.
-//! It has no line numbers: what goes wrong inside is told where the program calls it. What has to do with threads
-//! is not here but in `library`, in our IR; what is in both is taken from here. Rust brings its own library.
+//! a `*` at its end stands for every name that begins so. Words behind `flags:` are for the compiler. A part is
+//! compiled by the user's compiler, so that it fits the headers that are there, and linked if the program needs
+//! something of it and does not bring it along. It has no line numbers: what goes wrong inside is told where the
+//! program calls it. What has to do with threads is not here but in `library`, in our IR; what is in both is taken
+//! from here. Only libc++'s threads are here: they are POSIX threads behind functions. Rust brings its own library.
 //!
 //! Cost: a run of the compiler, up to a second, for each part that a program needs; what it makes is kept in the
 //! user's cache.
@@ -35,6 +36,7 @@ parts! {
     "fenv.c"
     "future.cpp"
     "input.c"
+    "libcxx.cpp"
     "numbers.c"
     "pmr.cpp"
     "signal.c"
@@ -67,11 +69,16 @@ impl Part {
 
     /// Whether a name is among those of the first lines.
     fn defines(&self, name: &str) -> bool {
-        let lists = self.text.lines().map_while(|line| line.strip_prefix("// defines:"));
-        lists.flat_map(str::split_whitespace).any(|word| match word.strip_suffix('*') {
+        self.words("// defines:").any(|word| match word.strip_suffix('*') {
             Some(begin) => name.starts_with(begin),
             None => name == word,
         })
+    }
+
+    /// The words of those of the first lines that begin like this.
+    fn words(&self, begin: &str) -> impl Iterator<Item = &'static str> {
+        let first = self.text.lines().take_while(|line| line.starts_with("// "));
+        first.filter_map(move |line| line.strip_prefix(begin)).flat_map(str::split_whitespace)
     }
 
     /// Its bitcode: what was made earlier, if compiler and text are the same.
@@ -84,7 +91,7 @@ impl Part {
         let standard = if self.name.ends_with(".cpp") { "-std=gnu++20" } else { "-std=gnu17" };
         // 16-byte atomics are instructions on x86-64 only if they are asked for.
         let wide = cfg!(target_arch = "x86_64").then_some("-mcx16");
-        let flags: Vec<&str> = std::iter::once(standard).chain(wide).collect();
+        let flags: Vec<&str> = std::iter::once(standard).chain(wide).chain(self.words("// flags:")).collect();
         let bitcode = compile::part(self.name, &path, &flags, options)?;
         if let Some(path) = kept {
             // A failure to write costs only time.
