@@ -285,6 +285,20 @@ fn fences_are_advised() {
     assert_eq!(object["fences"]["added"][0][0]["transition"], "enter");
 }
 
+/// Laws hold always and cubes never: the page has them in two columns.
+#[test]
+fn the_page_tells_laws_from_cubes() {
+    let page = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("laws.html");
+    let columns = |system: &str| {
+        let output = porf().arg(corpus(system)).args(["--model", "tso", "--html"]).arg(&page).output();
+        assert_eq!(output.expect("porf runs").status.code(), Some(0), "{system}");
+        let shown = std::fs::read_to_string(&page).expect("a page");
+        ["always", "never reached"].map(|name| shown.contains(&format!("\"name\":\"{name}\"")))
+    };
+    assert_eq!(columns("rw-counter.cub"), [true, true]);
+    assert_eq!(columns("spinlock.cub"), [false, true]);
+}
+
 fn program(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/programs").join(file)
 }

@@ -4,7 +4,7 @@
 //! Zaïdi 2016 for weak memory. Unsafe states are [`cube`]s; [`compile`] turns guards and updates into
 //! literals, [`pre`] computes pre-images, [`subsume`] and [`visited`] recognise what is known, [`weak`] holds
 //! the order of memory events, [`oracle`] proposes invariants
-//! that no state of a [`pool`] contradicts, [`laws`] say what no cube can, [`mod@slice`] leaves
+//! that no state of a [`pool`] contradicts, [`seeds`] are known before a search, [`laws`] say what no cube can, [`mod@slice`] leaves
 //! symbols out, [`search`] runs it all.
 
 pub(crate) mod compile;
@@ -20,6 +20,7 @@ mod pool;
 pub(crate) mod pre;
 mod release_acquire;
 mod search;
+mod seeds;
 mod slice;
 mod subsume;
 #[cfg(test)]

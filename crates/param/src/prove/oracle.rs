@@ -429,7 +429,7 @@ impl<'a> Oracle<'a> {
     }
 
     /// Whether some state satisfies the cube, its reads placed in what pending writes may still make of it.
-    fn satisfied(&mut self, cube: &Cube) -> bool {
+    pub fn satisfied(&mut self, cube: &Cube) -> bool {
         if let Some(known) = self.known.get(cube) {
             return *known;
         }

@@ -10,6 +10,7 @@ use super::cube::{Cube, GONE, cubes};
 use super::laws::Laws;
 use super::oracle::{Candidates, Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
+use super::seeds::seeds;
 use super::slice;
 use super::subsume::{Prepared, Target};
 use super::turns::Turns;
@@ -219,6 +220,10 @@ fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> S
             statistics,
         };
     }
+    let seeds = match &mut oracle {
+        Some(oracle) if options.candidates == Candidates::Careful => seeds(compiled, &*edges, oracle, work),
+        _ => Vec::new(),
+    };
     let mut refuted = Refuted::default();
     let mut dropped: Vec<Cube> = Vec::new();
     let pool = (options.jobs > 1)
@@ -235,6 +240,7 @@ fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> S
             visited: Visited::default(),
             statistics: &mut statistics,
         };
+        attempt.know(&seeds);
         let end = match &pool {
             Some(pool) => pool.install(|| attempt.run(oracle.as_mut(), &refuted, &dropped)),
             None => attempt.run(oracle.as_mut(), &refuted, &dropped),
@@ -312,6 +318,15 @@ enum Expanded {
 }
 
 impl Attempt<'_> {
+    /// Starts from cubes that are unreachable together.
+    fn know(&mut self, seeds: &[Cube]) {
+        for cube in seeds {
+            let node = Node { cube: cube.clone(), root: Root::Candidate, depth: 0, parent: None };
+            self.visited.add(self.compiled, self.nodes.len(), cube.clone(), self.work);
+            self.nodes.push(node);
+        }
+    }
+
     fn run(&mut self, mut oracle: Option<&mut Oracle<'_>>, refuted: &Refuted, dropped: &[Cube]) -> End {
         for axiom in &self.compiled.axioms {
             for cube in cubes(self.compiled, axiom) {

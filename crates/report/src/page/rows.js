@@ -71,7 +71,8 @@ function columnsOf(view, rows, lanes, room) {
   const spare = room - ids - gutters.reduce((a, b) => a + b, 0) - 16;
   const most = Math.max(150, spare / Math.max(1, view.threads.length), Math.min(...widths));
   const total = widths.reduce((a, b) => a + b, 0);
-  const fitted = widths.map(width => Math.min(total <= spare ? width : Math.min(width, Math.max(most, 200)), 460));
+  const cap = Math.max(460, spare / Math.max(1, view.threads.length));
+  const fitted = widths.map(width => Math.min(total <= spare ? width : Math.min(width, Math.max(most, 200)), cap));
   let x = ids;
   const columns = fitted.map((width, at) => { const left = x + gutters[at]; x = left + width; return { left, width, gutter: gutters[at] }; });
   return { columns, total: x + 16 + APART * (lanes[view.threads.length] || 0) };

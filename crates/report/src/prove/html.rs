@@ -27,14 +27,18 @@ pub fn proof_html(proof: &Proof<'_>) -> String {
     let invariant = (!answer.invariant.is_empty()).then(|| {
         let mut view = View { name: "invariant".to_string(), ..View::default() };
         view.file(subject.file);
-        let never: Vec<String> =
-            answer.invariant.iter().map(|cube| words::cube(subject.system, cube)).collect();
-        view.threads.push(("∀".to_string(), "never reached".to_string()));
-        let always = answer.laws.iter().map(|law| format!("always: {}", law.words(subject.system)));
-        let never: Vec<String> = always.chain(never).collect();
-        let rows = never.iter().enumerate();
-        view.events =
-            rows.map(|(at, cube)| json!({ "id": format!("{}", at + 1), "thread": 0, "text": cube, "kind": "step" })).collect();
+        // What holds always and what never does, each in a column.
+        let laws = answer.laws.iter().map(|law| law.words(subject.system));
+        let cubes = answer.invariant.iter().map(|cube| words::cube(subject.system, cube));
+        if !answer.laws.is_empty() {
+            view.threads.push(("∀".to_string(), "always".to_string()));
+        }
+        let last = view.threads.len();
+        view.threads.push(("∄".to_string(), "never reached".to_string()));
+        let rows = laws.map(|law| (0, law)).chain(cubes.map(|cube| (last, cube)));
+        view.events = (rows.enumerate())
+            .map(|(at, (column, text))| json!({ "id": format!("{}", at + 1), "thread": column, "text": text, "kind": "step" }))
+            .collect();
         view
     });
     let statistics = &answer.statistics;
