@@ -46,6 +46,9 @@ pub(crate) fn dispatch<S: Search>(
             search.run::<Mo<ImmWeak<true>>>(program, options)
         }
         (Model::Imm, Equivalence::Mo) => search.run::<Mo<ImmWeak<false>>>(program, options),
+        // How psc and the rest of the global order restrict co together is not known to the search for a witness.
+        (Model::Imm, Equivalence::Rf) if uses_sc(program) => Err(Error::Undecided),
+        (Model::Imm, Equivalence::Rf) => search.run::<Rf<Rc11Hb<true>, true>>(program, options),
         (Model::Armv8, Equivalence::Mo) if varies(program) => search.run::<Checked<Armv8>>(program, options),
         (Model::Riscv, Equivalence::Mo) if varies(program) => search.run::<Checked<Riscv>>(program, options),
         (Model::Armv8, Equivalence::Mo) => search.run::<OrderedBefore<Armv8>>(program, options),

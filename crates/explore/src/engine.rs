@@ -422,7 +422,9 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         if let Some(error) = &self.wrong_guess {
             return Err(error.clone());
         }
-        if self.model.gave_up() { Err(Error::Undecided) } else { Ok(()) }
+        // The search for cycles in po | rf tells executions by co.
+        let is_unknown = !M::SEES_CO && M::ARCHITECTURE.is_some() && self.detector.is_found();
+        if self.model.gave_up() || is_unknown { Err(Error::Undecided) } else { Ok(()) }
     }
 
     #[cold]

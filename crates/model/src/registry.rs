@@ -164,7 +164,7 @@ pub const ENTRIES: &[Entry] = &[
         mapping: Mapping::Itself,
         architecture: Some(Architecture::Imm),
         races: true,
-        equivalences: MO,
+        equivalences: MO_OR_RF,
         checked: CheckedBy::Code,
         proves: false,
     },
