@@ -494,8 +494,8 @@ impl History<'_> {
             return Ok(None);
         }
         let Some(now) = self.outcome(before, value) else { return Ok(None) };
-        if let Some(known) = self.fails_as(before, &now, counting.width) {
-            return Ok(known);
+        if let Some((_, since)) = self.known_attempt(before, &now, counting.width) {
+            return Ok(*since);
         }
         let first = counting.counter.starts.unwrap_or(self.cells()[loc.as_usize()].initial);
         let index = self.state(before).events();
@@ -517,13 +517,12 @@ impl History<'_> {
         Ok(since)
     }
 
-    /// What is known of another answer to the same attempt that leads to the same.
-    fn fails_as(&self, before: Tag, now: &Outcome, width: Width) -> Option<Option<u32>> {
+    /// Another answer to the same attempt that leads to the same, and since when it fails.
+    fn known_attempt(&self, before: Tag, now: &Outcome, width: Width) -> Option<&(Value, Option<u32>)> {
         let known = self.retries.as_ref()?.attempts.get(&before.0)?;
-        let is_alike = |other: Value| {
-            self.outcome(before, other).is_some_and(|outcome| self.are_alike(&outcome, now, width))
-        };
-        known.iter().find(|(other, _)| is_alike(*other)).map(|(_, since)| *since)
+        known.iter().find(|(other, _)| {
+            self.outcome(before, *other).is_some_and(|outcome| self.are_alike(&outcome, now, width))
+        })
     }
 
     /// How often a thread has changed a counter since it did anything else.

@@ -75,12 +75,14 @@ pub(crate) struct Retries<'p> {
     pub counting: Vec<Arc<Counting>>,
     /// Histories that fit what is assumed of counters.
     pub looked: HashSet<u32>,
-    /// By the history before an attempt to change a counter, answers to it that are known to fail since an event, or
-    /// not to.
-    pub attempts: HashMap<u32, SmallVec<[(Value, Option<u32>); 2]>>,
+    /// By the history before an attempt to change a counter, what is known of it.
+    pub attempts: HashMap<u32, Attempts>,
     /// Whether a store to a node that nobody has seen is no effect, see [`own_nodes`](super::own_nodes).
     pub own_nodes: bool,
 }
+
+/// Answers to an attempt to change a counter, and since when a thread repeats itself that fails with each.
+type Attempts = SmallVec<[(Value, Option<u32>); 2]>;
 
 /// A read: where, what it gave, and how.
 struct Given {
