@@ -178,6 +178,23 @@ fn threads_at_barriers_have_one_execution() {
     std::fs::remove_file(file).unwrap();
 }
 
+/// Programs that ask for the result of a barrier only to see that it is no error do not tell threads apart (GenMC has
+/// one execution of its tests that do so). Those that want one of the threads do.
+#[test]
+fn results_of_barriers_that_are_not_told_apart() {
+    let wait = "pthread_barrier_wait(&barrier);";
+    let checked = "{ int rc = pthread_barrier_wait(&barrier); if (rc != 0 && rc != PTHREAD_BARRIER_SERIAL_THREAD) abort(); }";
+    let told = "if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) serial++;";
+    let begin = "#include <stdlib.h>\nstatic int serial;\n";
+    let flags = ["-DN=3", "-DROUNDS=2", "-DCOUNT=3"];
+    let file = source("checked", &(begin.to_string() + &BARRIER.replace(wait, checked)));
+    assert_eq!(counts(&verify(&file, &flags, &[])), (1, 0));
+    std::fs::remove_file(file).unwrap();
+    let file = source("told", &(begin.to_string() + &BARRIER.replace(wait, told)));
+    assert!(counts(&verify(&file, &["-DN=2", "-DROUNDS=1", "-DCOUNT=2"], &[])).0 > 1);
+    std::fs::remove_file(file).unwrap();
+}
+
 /// Also where threads are started through pointers, as std::thread does.
 #[test]
 fn threads_at_barriers_of_cpp_have_one_execution() {

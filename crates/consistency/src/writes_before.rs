@@ -1,4 +1,4 @@
-//! The equivalence that does not see co, for RA and for RC11 without SC accesses and fences.
+//! The equivalence that does not see co, for RA, and for RC11 and IMM without SC accesses and fences.
 //!
 //! Source: Abdulla, Atig, Jonsson, Ngo, "Optimal stateless model checking under the release-acquire
 //! semantics", OOPSLA 2018 (weak traces, saturation), with read-modify-writes contracted to chains.
@@ -19,26 +19,29 @@
 
 use crate::hb::HappensBefore;
 use crate::labels::{canonical_without_order, is_there};
+use crate::order::Architecture;
 use crate::{Choice, MemoryModel};
 use porf_graph::{Ev, ExecutionGraph, Loc, Memo};
 use std::marker::PhantomData;
 
-/// Each class of executions with the same events and rf once.
+/// Each class of executions with the same events and rf once. `IMM`: po | rf may have cycles, which the search looks
+/// for. Where it has none, what co must fit is what it must fit under RC11 ([`ImmWeak`](crate::ImmWeak)).
 #[derive(Clone, Debug)]
-pub struct Rf<H> {
+pub struct Rf<H, const IMM: bool = false> {
     order: WritesBefore,
     hb: PhantomData<H>,
 }
 
-impl<H> Default for Rf<H> {
+impl<H, const IMM: bool> Default for Rf<H, IMM> {
     fn default() -> Self {
         Rf { order: WritesBefore::default(), hb: PhantomData }
     }
 }
 
-impl<H: HappensBefore> MemoryModel for Rf<H> {
+impl<H: HappensBefore, const IMM: bool> MemoryModel for Rf<H, IMM> {
     type Hb = H;
     const SEES_CO: bool = false;
+    const ARCHITECTURE: Option<Architecture> = if IMM { Some(Architecture::Imm) } else { None };
 
     fn sources(&mut self, linked: &impl Memo, read: Ev, out: &mut Vec<Choice>) {
         let graph = linked.graph();

@@ -127,6 +127,10 @@ fn published_counts() {
             for &equivalence in equivalences {
                 if model.entry().has(equivalence) && !(model == Model::Wrc11 && kind == "po-rf-mo") {
                     let found = try_count(name, size, model, equivalence);
+                    // Up to rf it gives up where it would have to look for cycles in po | rf.
+                    if model == Model::Imm && found == Err(porf_explore::Error::Undecided) {
+                        continue;
+                    }
                     let (found, _) = found.unwrap_or_else(|error| panic!("{name}({size}): {error}"));
                     assert_eq!(found, executions, "{name}({size}) {model} {equivalence}: {line}");
                     (checked, runs) = (true, runs + 1);

@@ -32,8 +32,13 @@ pub(crate) fn dispatch<S: Search>(
     }
     check_dialect(program, model)?;
     let options = &fit(*options, model);
-    with_checker(model, equivalence, uses(program), Of(program, options, search))
-        .unwrap_or_else(|| Err(Error::Unsupported(format!("{model} up to {equivalence}"))))
+    with_checker(model, equivalence, uses(program), Of(program, options, search)).unwrap_or_else(|| {
+        // Other programs have a checker.
+        Err(match model.entry().has(equivalence) {
+            true => Error::Undecided,
+            false => Error::Unsupported(format!("{model} up to {equivalence}")),
+        })
+    })
 }
 
 /// Without the reductions whose reasons do not hold under a model.

@@ -324,13 +324,17 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
     /// Whether a new read blocks its thread, at once or after fences, and can never be revisited, because it
     /// did not take the co-last write. All that follows would be blocked. Nothing depends on the read: what
     /// else goes wrong there goes wrong too where it takes the co-last write; and only a thread that has read that
-    /// waits for ever.
+    /// waits for ever. The same holds if nobody can move any more, and nobody waits for ever.
     #[inline]
     fn is_hopeless(&mut self, read: Ev) -> Result<bool, Error> {
         let graph = &self.trail.now;
         let event = graph.event(read);
-        if !M::SEES_CO || self.all_blocked || event.rf == graph.co_max(event.loc) {
+        if self.all_blocked {
             return Ok(false);
+        }
+        if !M::SEES_CO || event.rf == graph.co_max(event.loc) {
+            let tag = Tag(event.tag);
+            return Ok(tag.ready() == Ready::No && self.tells_nothing(tag));
         }
         self.comes_to_block(Tag(event.tag))
     }
@@ -418,7 +422,9 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         if let Some(error) = &self.wrong_guess {
             return Err(error.clone());
         }
-        if self.model.gave_up() { Err(Error::Undecided) } else { Ok(()) }
+        // The search for cycles in po | rf tells executions by co.
+        let is_unknown = !M::SEES_CO && M::ARCHITECTURE.is_some() && self.detector.is_found();
+        if self.model.gave_up() || is_unknown { Err(Error::Undecided) } else { Ok(()) }
     }
 
     #[cold]
@@ -636,6 +642,32 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
             for_ever,
             flags: &[],
         }
+    }
+
+    /// Whether an execution ends with a thread that comes to `tag` and waits there, or need not go on, and none of its
+    /// threads waits for ever or went on to a bound.
+    #[cold]
+    fn tells_nothing(&mut self, tag: Tag) -> bool {
+        let Trail { now: graph, history, .. } = &self.trail;
+        let waits = |tag: Tag| {
+            matches!(history.node(tag).next, Next::Blocked(BlockReason::Retry | BlockReason::Spin))
+        };
+        let may_tell = |at: usize| {
+            let tag = tag_of(graph, at);
+            let is_over = matches!(history.node(tag).next, Next::Finished | Next::Emit(Label::Join { .. }))
+                && !history.state(tag).ends_process();
+            graph.threads()[at].is_started() && !is_over && !waits(tag)
+        };
+        if self.locks.is_some()
+            || !waits(tag)
+            || self.next_thread().is_some()
+            || (0..graph.threads().len()).any(may_tell)
+            || self.waits_for_ever()
+        {
+            return false;
+        }
+        self.trail.count_reductions();
+        true
     }
 
     /// Whether all that waiting threads would read again can be the last write of its location, at once.

@@ -29,7 +29,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Unsupported(what) => write!(f, "not supported: {what}"),
-            Error::Undecided => f.write_str("up to rf, no order of the writes was found within the budget"),
+            Error::Undecided => f.write_str("up to rf, it cannot be decided which executions there are"),
             Error::Mixed(_) => f.write_str("accesses of different sizes overlap"),
             Error::Without(reduction) => write!(f, "the reduction {reduction} does not fit the program"),
             Error::Flag(flag) => write!(f, "{:#x} is a flag, or is none", flag.address),

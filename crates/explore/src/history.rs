@@ -306,6 +306,7 @@ impl<'p> History<'p> {
         }
         if let Some(known) = &mut self.retries {
             known.looked.clear();
+            known.attempts.clear();
         }
         // What is in use cannot be forgotten: leave room for as much again.
         self.limit = self.limit.max(2 * size);

@@ -4,7 +4,7 @@
 //! object, read something that was written, and happen before the object is freed; an object is freed
 //! once. An address names its allocation ([`porf_ir::layout`]), so that only frees are searched for.
 //!
-//! Cost: O(1) for an access to an object that is never freed, O(events) otherwise.
+//! Cost: O(frees) for an access, O(events) for a free.
 
 use crate::history::{History, Tag};
 use porf_event::{Access, EventId, Label};
@@ -114,7 +114,7 @@ fn check_access(
         let message = format!("access of {bytes} bytes at offset {offset} of an object of {size} bytes");
         return error(FaultKind::OutOfBounds, message, made);
     }
-    if let Some(free) = frees(graph, allocation).find(|&free| !before(event, free)) {
+    if let Some(free) = frees(graph, allocation).filter(|&free| !before(event, free)).last() {
         let message = if before(free, event) {
             "access to memory that was freed"
         } else {
@@ -152,7 +152,7 @@ fn check_free(
     if !before(made, event) {
         return bad("free of memory whose allocation does not happen before it".to_string(), made);
     }
-    if let Some(first) = frees(graph, allocation).find(|free| *free != event) {
+    if let Some(first) = frees(graph, allocation).filter(|free| *free != event).last() {
         return bad("memory is freed twice".to_string(), first);
     }
     let touches = |other: &Ev| {
@@ -175,9 +175,9 @@ fn allocated(graph: &ExecutionGraph, allocation: EventId) -> Option<(Ev, u64, u6
     Some((made, location.0, size))
 }
 
-/// The events that free an object.
+/// The events that free an object, newest first.
 pub(crate) fn frees(graph: &ExecutionGraph, allocation: EventId) -> impl Iterator<Item = Ev> + '_ {
-    graph.all().filter(move |&other| {
+    graph.frees().filter(move |&other| {
         let label = graph.event(other).label;
         matches!(label, Label::Free { location } if layout::allocation(location.0) == Some(allocation))
     })

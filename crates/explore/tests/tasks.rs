@@ -113,7 +113,15 @@ thread Q = add()
 thread R = add()
 thread S { z.rlx = 1 }
 ";
-    for (text, least) in [(flags, 10), (counters, 10), (polls, 5)] {
+    let twins = "program twins
+global x, y
+fn add() { r = x.rlx; o = x.cas(r, r + 1, rlx, rlx); while o != r { r = o; o = x.cas(r, r + 1, rlx, rlx) } y.rlx = r }
+thread P = add()
+thread Q = add()
+thread R = add()
+thread S { a = y.rlx; b = x.acq }
+";
+    for (text, least) in [(flags, 10), (counters, 10), (polls, 5), (twins, 10)] {
         let program = porf_ir::parse(text).unwrap();
         for model in [Model::Sc, Model::Ra, Model::Rc11] {
             let whole = alone(&program, model, Equivalence::Mo);

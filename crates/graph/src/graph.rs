@@ -33,7 +33,7 @@ pub struct Event {
     pub tag: u32,
     /// The newest read of this write; reads form a list, newest first.
     pub(crate) first_reader: Ev,
-    /// The next older read of the same write.
+    /// The next older read of the same write; for a free: the next older free.
     pub(crate) next_reader: Ev,
 }
 
@@ -72,6 +72,8 @@ pub struct ExecutionGraph {
     /// Clocks of all events.
     pub(crate) clocks: Vec<Four>,
     pub(crate) shape: Shape,
+    /// The newest event that frees memory; they form a list.
+    pub(crate) last_free: Ev,
 }
 
 /// Numbers of a clock that are copied and compared in one step: for up to four threads that is all of it.
@@ -202,6 +204,7 @@ impl ExecutionGraph {
             now: Vec::new(),
             clocks: Vec::new(),
             shape: Shape { kinds: kinds as u8, needed: Self::PORF as u8, stride: 1 },
+            last_free: Ev::NONE,
         };
         graph.events.push(Event { co: 0, ..Event::new(EventId::INIT, Label::Init, Loc::NONE) });
         graph.clocks.resize(graph.shape.width(), Four::default());
@@ -279,6 +282,7 @@ impl ExecutionGraph {
             Label::Read { .. } | Label::Write { .. } | no_access!() => Ev::NONE,
         };
         self.events.push(Event { pair, tag, ..Event::new(EventId::new(thread, index), label, loc) });
+        self.list_free(new);
         if label.is_plain() {
             self.locations[loc.as_usize()].plain += 1;
         }
@@ -288,6 +292,21 @@ impl ExecutionGraph {
             self.init_porf(new, before);
         }
         new
+    }
+
+    /// Lists the newest event if it frees memory.
+    #[inline]
+    pub(crate) fn list_free(&mut self, new: Ev) {
+        let event = &mut self.events[new.as_usize()];
+        if let Label::Free { .. } = event.label {
+            event.next_reader = std::mem::replace(&mut self.last_free, new);
+        }
+    }
+
+    /// All events that free memory, newest first.
+    pub fn frees(&self) -> impl Iterator<Item = Ev> + '_ {
+        let older = |free: &Ev| Some(self.events[free.as_usize()].next_reader).filter(|free| free.is_some());
+        std::iter::successors(Some(self.last_free).filter(|free| free.is_some()), older)
     }
 
     /// Removes the newest event, with what depends on it.
@@ -301,6 +320,9 @@ impl ExecutionGraph {
             Label::Create { child } => self.stop_thread(child),
             Label::Read { .. } | Label::Write { .. } => {}
             silent!() | Label::Fence { .. } | Label::Join { .. } => {}
+        }
+        if last == self.last_free {
+            self.last_free = event.next_reader;
         }
         if event.label.is_plain() {
             self.locations[event.loc.as_usize()].plain -= 1;

@@ -102,6 +102,7 @@ impl Partial {
             Label::Read { .. } | Label::Write { .. } | no_access!() => Ev::NONE,
         };
         graph.events.push(Event { pair, ..Event::new(EventId::new(thread, index), label, loc) });
+        graph.list_free(new);
         if label.is_plain() {
             graph.locations[loc.as_usize()].plain += 1;
         }
@@ -122,6 +123,9 @@ impl Partial {
             Label::Create { child } => graph.stop_thread(child),
             Label::Read { .. } | Label::Write { .. } => {}
             silent!() | Label::Fence { .. } | Label::Join { .. } => {}
+        }
+        if last == graph.last_free {
+            graph.last_free = event.next_reader;
         }
         if event.label.is_plain() {
             graph.locations[event.loc.as_usize()].plain -= 1;
@@ -217,6 +221,7 @@ impl Partial {
             for need in &mut out.links[at].needs {
                 need.event = map[need.event.as_usize()];
             }
+            out.graph.list_free(Ev(at as u32));
         }
         for at in 1..out.graph.events.len() as u32 {
             let Event { rf, loc, .. } = out.graph.events[at as usize];

@@ -5,6 +5,7 @@
 //!   one), and is in that source's list of readers exactly once.
 //! - co holds writes of its location only, each once, and each write knows its place.
 //! - The write of a read-modify-write has its read before it in the same thread.
+//! - The list of frees has all of them, newest first.
 //! - Insertion order respects po.
 //! - porf clocks are exact and porf has no cycle.
 
@@ -71,6 +72,10 @@ pub fn validate(graph: &ExecutionGraph, initial: impl Fn(Loc) -> u64) -> Result<
             }
             Label::Read { .. } | no_access!() => {}
         }
+    }
+    let frees = graph.all().rev().filter(|&ev| matches!(graph.event(ev).label, Label::Free { .. }));
+    if !graph.frees().eq(frees) {
+        return fail(Ev::INIT, "the list of frees is wrong".into());
     }
     for loc in (0..graph.location_count() as u32).map(Loc) {
         for (at, &write) in graph.co(loc).iter().enumerate() {

@@ -84,3 +84,39 @@ fn restriction_keeps_what_is_kept() {
     assert_eq!(out.rf(Ev(2)), Ev(1));
     assert_eq!(map, [Ev(0), Ev::NONE, Ev(1), Ev(2)]);
 }
+
+/// The list of frees goes along when events are removed and graphs are copied; [`validate`] compares it with the events.
+#[test]
+fn frees_are_listed() {
+    let free = || Label::Free { location: Location(0x200) };
+    let mut graph = empty();
+    let first = graph.add(ThreadId(0), free(), Loc::NONE, 0);
+    let r = graph.add(ThreadId(2), read(0), X, 0);
+    graph.set_rf(r, Ev::INIT, read(0), 0);
+    let lost = graph.add(ThreadId(0), free(), Loc::NONE, 0);
+    let kept = graph.add(ThreadId(1), free(), Loc::NONE, 0);
+    let w = graph.add(ThreadId(1), write(1), X, 0);
+    graph.place(w, 1);
+    valid(&graph);
+    assert!(graph.frees().eq([kept, lost, first]));
+
+    // A copy that was used before.
+    let (mut out, mut map) = (empty(), Vec::new());
+    out.add(ThreadId(1), free(), Loc::NONE, 0);
+    graph.revisit_into(r, w, &mut out, &mut map);
+    let (kept_there, w_there) = (map[kept.as_usize()], map[w.as_usize()]);
+    out.set_rf(r, w_there, read(1), 0);
+    valid(&out);
+    assert!(out.frees().eq([kept_there, first]));
+    graph.restrict_into(|event| event != lost, Ev::NONE, &mut out, &mut map);
+    valid(&out);
+    assert_eq!(out.frees().count(), 2);
+
+    // The write, then the frees, with the read before the last of them.
+    for left in [3, 2, 1, 1, 0] {
+        graph.remove_last();
+        valid(&graph);
+        assert_eq!(graph.frees().count(), left);
+    }
+    assert!(graph.is_empty());
+}

@@ -13,6 +13,7 @@
 mod builder;
 mod cells;
 mod fault;
+mod indifferent;
 mod input;
 mod instr;
 mod join;

@@ -173,7 +173,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: Some(Architecture::Imm),
         orders_writes: true,
         races: true,
-        equivalences: MO,
+        equivalences: MO_OR_RF,
         checked: CheckedBy::Code,
         proves: false,
     },

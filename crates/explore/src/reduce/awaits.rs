@@ -11,10 +11,10 @@
 //! what is blocked by an assumption about several reads, or after a write, still is.
 //!
 //! A read may have to wait if it is that of a lock, if an assumption or a block can follow it with no access
-//! between them, or if it is all that a loop does; if it changes a counter ([`counters`](super::counters)); or if the
-//! thread has read the same location before, with no effect since then: it may turn out to be a retry
-//! ([`retries`](super::retries)). Cost: one look at the code for each read, and in programs with loops one at what the
-//! thread did since its last effect.
+//! between them, or if it is all that a loop does, always at the same address; if it changes a counter
+//! ([`counters`](super::counters)); or if it is in a loop and the thread has read the same location before, with no
+//! effect since then: it may turn out to be a retry ([`retries`](super::retries)). Cost: one look at the code for each
+//! read, and for those in loops one at what the thread did since its last effect.
 
 use super::{Reduction, Reductions};
 use crate::engine::Engine;
@@ -27,7 +27,7 @@ use porf_consistency::MemoryModel;
 use porf_event::{Label, ThreadId};
 use porf_graph::{Ev, Loc};
 use porf_interp::ThreadState;
-use porf_ir::{Function, Instr, Program};
+use porf_ir::{Function, Instr, Operand, Program, Reg};
 use std::cell::OnceCell;
 
 /// How far back an earlier read of the same location is looked for.
@@ -36,7 +36,16 @@ const FAR: u32 = 64;
 /// What tells reads that may have to wait.
 pub(crate) struct Awaits<'p> {
     program: &'p Program,
-    functions: Box<[OnceCell<Box<[bool]>>]>,
+    functions: Box<[OnceCell<Box<[Place]>>]>,
+}
+
+/// What is known of an instruction.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// Whether a thread that makes its read may have to wait.
+    waits: bool,
+    /// Whether it is in a loop of its function.
+    repeats: bool,
 }
 
 impl History<'_> {
@@ -51,10 +60,14 @@ impl History<'_> {
 
     /// Whether the thread may have to wait after the read that it is at.
     pub fn may_wait(&self, state: &ThreadState) -> bool {
+        self.place(state).waits
+    }
+
+    fn place(&self, state: &ThreadState) -> Place {
         let (Some(Awaits { program, functions }), Some((id, at))) = (&self.awaits, state.place()) else {
-            return false;
+            return Place::default();
         };
-        functions[id.0 as usize].get_or_init(|| waits(program.function(id)))[at as usize]
+        functions[id.0 as usize].get_or_init(|| places(program.function(id)))[at as usize]
     }
 }
 
@@ -63,7 +76,7 @@ impl History<'_> {
     /// since then.
     pub fn may_retry(&self, parent: Option<Tag>, state: &ThreadState, loc: Loc) -> bool {
         // A generation is complete only if nobody is late who may come to the barrier again.
-        if self.awaits.is_none() || self.retries.is_none() || self.barriers {
+        if self.retries.is_none() || self.barriers || !self.place(state).repeats {
             return false;
         }
         let mut after = parent;
@@ -106,29 +119,77 @@ impl<M: MemoryModel> Engine<'_, M> {
     }
 }
 
-/// For each instruction whether a thread that makes its read may have to wait.
-fn waits(function: &Function) -> Box<[bool]> {
+/// What is known of the instructions of a function.
+fn places(function: &Function) -> Box<[Place]> {
     let code = &function.code;
-    let waits = |at: usize| match &code[at] {
+    let mut places: Box<[Place]> = vec![Place::default(); code.len()].into();
+    for (at, instr) in code.iter().enumerate() {
+        places[at].waits = waits(code, at);
+        for target in instr.targets().map(|target| target as usize).filter(|target| *target <= at) {
+            places[target..=at].iter_mut().for_each(|place| place.repeats = true);
+        }
+    }
+    places
+}
+
+/// Whether a thread that makes the read of an instruction may have to wait.
+fn waits(code: &[Instr], at: usize) -> bool {
+    match &code[at] {
         Instr::Lock { .. } => true,
-        Instr::Load { .. } | Instr::Rmw { .. } | Instr::Cas { .. } => {
-            next(code, at + 1).into_iter().any(|stop| match code[stop] {
+        Instr::Load { address, .. } | Instr::Rmw { address, .. } | Instr::Cas { address, .. } => {
+            let mut passed = vec![at];
+            next(code, at + 1, &mut passed).into_iter().any(|stop| match code[stop] {
                 Instr::Assume { .. } | Instr::Block { .. } => true,
                 // A loop that does nothing else.
                 Instr::LoopHead { .. } => {
-                    let again = next(code, stop + 1);
-                    !again.is_empty() && again.into_iter().all(|other| other == at)
+                    let mut body = passed.clone();
+                    let again = next(code, stop + 1, &mut body);
+                    !again.is_empty()
+                        && again.into_iter().all(|other| other == at)
+                        && !changes(code, &body, *address)
                 }
                 _ => false,
             })
         }
         _ => false,
-    };
-    (0..code.len()).map(waits).collect()
+    }
 }
 
-/// The instructions that a thread may come to next, from one on, that are more than a computation.
-fn next(code: &[Instr], from: usize) -> Vec<usize> {
+/// Whether the value of an operand changes from one iteration to the next of a loop with this body, whose first
+/// instruction is a read. Such a loop looks for something and does not wait.
+fn changes(code: &[Instr], body: &[usize], operand: Operand) -> bool {
+    let sources = |reg: Reg| {
+        let mut sources = Vec::new();
+        for &at in body.iter().filter(|at| code[**at].destination() == Some(reg)) {
+            code[at].visit_operands(|operand| sources.extend(register(operand)));
+        }
+        sources
+    };
+    let all = |mut work: Vec<Reg>| {
+        let mut all: Vec<Reg> = Vec::new();
+        while let Some(reg) = work.pop() {
+            if !all.contains(&reg) {
+                all.push(reg);
+                work.extend(sources(reg));
+            }
+        }
+        all
+    };
+    let read = body.first().and_then(|at| code[*at].destination());
+    let of_operand = all(register(operand).into_iter().collect());
+    of_operand.into_iter().any(|reg| Some(reg) == read || all(sources(reg)).contains(&reg))
+}
+
+fn register(operand: Operand) -> Option<Reg> {
+    match operand {
+        Operand::Reg(reg) => Some(reg),
+        _ => None,
+    }
+}
+
+/// The instructions that a thread may come to next, from one on, that are more than a computation; those that it
+/// passes on the way are added to `passed`.
+fn next(code: &[Instr], from: usize, passed: &mut Vec<usize>) -> Vec<usize> {
     let mut found = Vec::new();
     let mut seen = vec![false; code.len()];
     let mut work = vec![from];
@@ -152,7 +213,10 @@ fn next(code: &[Instr], from: usize) -> Vec<usize> {
             | Instr::IfEnd { .. }
             | Instr::CtrlMark { .. }
             | Instr::CtrlRestore { .. }
-            | Instr::Fence { .. } => work.push(at + 1),
+            | Instr::Fence { .. } => {
+                passed.push(at);
+                work.push(at + 1);
+            }
             _ => found.push(at),
         }
     }

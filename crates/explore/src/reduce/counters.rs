@@ -50,7 +50,8 @@
 //! the writes next to each other.
 //!
 //! Limits: [`Counter::MOST`] steps, values of up to eight bytes that are not also accessed in parts. Cost: where a
-//! counter was found, some runs of the interpreter for each history that reads it.
+//! counter was found, some runs of the interpreter for each history that reads it. What is known of one answer to an
+//! attempt is remembered, and holds for all answers that lead to the same.
 
 use super::flags::{Flag, Flags};
 use super::retries::Loss;
@@ -187,6 +188,12 @@ impl Outcome {
             _ => None,
         }
     }
+}
+
+/// An answer to a read that was followed to its end, and whether the thread waits at once.
+struct Asked {
+    outcome: Outcome,
+    waits: bool,
 }
 
 /// What is asked about a read of a counter.
@@ -487,6 +494,9 @@ impl History<'_> {
             return Ok(None);
         }
         let Some(now) = self.outcome(before, value) else { return Ok(None) };
+        if let Some((_, since)) = self.known_attempt(before, &now, counting.width) {
+            return Ok(*since);
+        }
         let first = counting.counter.starts.unwrap_or(self.cells()[loc.as_usize()].initial);
         let index = self.state(before).events();
         let mut question = Question::new(Arc::clone(&counting), first, before, index);
@@ -500,7 +510,19 @@ impl History<'_> {
             self.outcome(before, *value).is_some_and(|other| self.are_alike(&now, &other, counting.width))
         };
         let fails = answer? && !question.is_bounded && question.waits.iter().all(fails);
-        Ok(fails.then_some(question.since))
+        let since = fails.then_some(question.since);
+        if let Some(known) = &mut self.retries {
+            known.attempts.entry(before.0).or_default().push((value, since));
+        }
+        Ok(since)
+    }
+
+    /// Another answer to the same attempt that leads to the same, and since when it fails.
+    fn known_attempt(&self, before: Tag, now: &Outcome, width: Width) -> Option<&(Value, Option<u32>)> {
+        let known = self.retries.as_ref()?.attempts.get(&before.0)?;
+        known.iter().find(|(other, _)| {
+            self.outcome(before, *other).is_some_and(|outcome| self.are_alike(&outcome, now, width))
+        })
     }
 
     /// How often a thread has changed a counter since it did anything else.
@@ -595,22 +617,46 @@ impl History<'_> {
     ) -> Result<bool, Error> {
         let counting = Arc::clone(&question.counting);
         let width = counting.width;
-        let mut asked: Vec<Outcome> = Vec::new();
+        let read_before = self.values_read(before);
+        let mut asked: Vec<Asked> = Vec::new();
         for sum in &counting.all {
             let answer = width.truncate(question.first.wrapping_add(*sum));
             let Some(outcome) = self.outcome(before, answer) else { return Ok(false) };
+            let alike = asked.iter().find(|other| self.are_alike(&other.outcome, &outcome, width));
+            // What is alike goes on alike. If it ends here and others do not, an earlier read leads there as well; it
+            // waits here only if others do, or if it is given what it was given before.
+            if alike.is_some_and(|other| !other.waits) && !read_before.contains(&answer) {
+                continue;
+            }
+            let is_known = alike.is_some();
             let after = self.child(before, answer)?;
             let ends = matches!(self.node(after).next, Next::Blocked(_));
-            // What is alike goes on alike.
-            if !ends && asked.iter().any(|other| self.are_alike(other, &outcome, width)) {
+            if !ends && is_known {
                 continue;
             }
             if !self.comes_to_nothing(after, Path { last: answer, ..path }, question, far)? {
                 return Ok(false);
             }
-            asked.push(outcome);
+            let waits = matches!(self.node(after).next, Next::Blocked(BlockReason::Spin));
+            asked.push(Asked { outcome, waits });
         }
         Ok(true)
+    }
+
+    /// What a thread has read at the location that it reads next.
+    fn values_read(&self, before: Tag) -> SmallVec<[Value; 8]> {
+        let loc = self.node(before).loc;
+        let mut values = SmallVec::new();
+        let mut after = before;
+        while let Some(at) = self.node(after).parent {
+            if self.node(at).loc == loc
+                && let Label::Read { value, .. } = self.node(after).label
+            {
+                values.push(value);
+            }
+            after = at;
+        }
+        values
     }
 
     /// Whether a thread that ends at a history has done nothing since the read that is asked about.

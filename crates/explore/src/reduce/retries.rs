@@ -50,7 +50,7 @@ use porf_interp::ThreadState;
 use porf_ir::layout::Region;
 use porf_ir::{AllocKind, Instr, Liveness, Reg, layout};
 use smallvec::SmallVec;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What tells retries.
@@ -75,9 +75,14 @@ pub(crate) struct Retries<'p> {
     pub counting: Vec<Arc<Counting>>,
     /// Histories that fit what is assumed of counters.
     pub looked: HashSet<u32>,
+    /// By the history before an attempt to change a counter, what is known of it.
+    pub attempts: HashMap<u32, Attempts>,
     /// Whether a store to a node that nobody has seen is no effect, see [`own_nodes`](super::own_nodes).
     pub own_nodes: bool,
 }
+
+/// Answers to an attempt to change a counter, and since when a thread repeats itself that fails with each.
+type Attempts = SmallVec<[(Value, Option<u32>); 2]>;
 
 /// A read: where, what it gave, and how.
 struct Given {
@@ -161,6 +166,7 @@ impl History<'_> {
                 counts,
                 counting: if counts { Counting::of(&flags) } else { Vec::new() },
                 looked: HashSet::new(),
+                attempts: HashMap::new(),
                 own_nodes,
             });
         }

@@ -3,6 +3,7 @@
 
 use super::Source;
 use super::support::generate::Random;
+use super::threads::{self, Kind};
 use std::fmt::Write;
 
 /// Tries until there was enough: a reader takes 1 and wants more than 50, a writer takes 10 and wants all 60.
@@ -134,25 +135,15 @@ fn late(seed: u64) -> String {
 }
 
 fn text(seed: u64) -> String {
-    let mut random = Random::new(seed);
-    let mut text = format!("program counters{seed}\nglobal x, y, c = 60\n");
-    let mut code = String::new();
-    let threads = random.pick(&[2, 2, 3]);
-    let steps = if threads == 3 { 1 } else { 2 };
-    for thread in 0..threads {
-        write!(code, "thread P{thread} {{ a = 0; b = 0; d = 0; ").unwrap();
-        for step in 0..1 + random.below(steps) {
-            if (thread < 2 && step == 0) || random.below(3) == 0 {
-                let name = format!("f{thread}{step}");
-                text.push_str(&attempts(&mut random, &name));
-                write!(code, "b = {name}(); ").unwrap();
-            } else {
-                code.push_str(&straight(&mut random));
-            }
-        }
-        code.push_str("}\n");
-    }
-    text + &code
+    let kind = Kind {
+        head: format!("program counters{seed}\nglobal x, y, c = 60\n"),
+        registers: "a = 0; b = 0; d = 0;",
+        begin_with_loop: 2,
+        steps: |threads| if threads == 3 { 1 } else { 2 },
+        looping: attempts,
+        straight,
+    };
+    threads::text(&mut Random::new(seed), &kind)
 }
 
 pub fn source(seed: u64, at: u64) -> Source {

@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::support::generate::Random;
-use std::fmt::Write;
+use super::threads::{self, Kind};
 
 fn looping(random: &mut Random, name: &str) -> String {
     let (x, y) = random.pick(&[("x", "y"), ("y", "x")]);
@@ -53,24 +53,15 @@ fn straight(random: &mut Random) -> String {
 }
 
 fn text(seed: u64) -> String {
-    let mut random = Random::new(seed);
-    let mut text = format!("program flags{seed}\nglobal x, y, f\n");
-    let mut code = String::new();
-    let threads = random.pick(&[2, 2, 3]);
-    for thread in 0..threads {
-        write!(code, "thread P{thread} {{ a = 0; b = 0; ").unwrap();
-        for step in 0..1 + random.below(2) {
-            if (thread == 0 && step == 0) || random.below(3) == 0 {
-                let name = format!("f{thread}{step}");
-                text.push_str(&looping(&mut random, &name));
-                write!(code, "b = {name}(); ").unwrap();
-            } else {
-                code.push_str(&straight(&mut random));
-            }
-        }
-        code.push_str("}\n");
-    }
-    text + &code
+    let kind = Kind {
+        head: format!("program flags{seed}\nglobal x, y, f\n"),
+        registers: "a = 0; b = 0;",
+        begin_with_loop: 1,
+        steps: |_| 2,
+        looping,
+        straight,
+    };
+    threads::text(&mut Random::new(seed), &kind)
 }
 
 pub fn source(seed: u64, _: u64) -> Source {

@@ -35,6 +35,7 @@ use porf_ir::Operand;
 pub use table::Row;
 use table::find;
 pub use table::{Lowered, Treatment};
+pub use waiting::settle_barriers;
 
 /// What gets the address of a variable that must stay in memory, and does nothing with it: see
 /// [`crate::promote`].

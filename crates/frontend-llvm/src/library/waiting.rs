@@ -6,12 +6,16 @@ use super::system::set_errno;
 use super::table::{KEEPS, Row, USES, row, zero};
 use crate::translate::Translator;
 use porf_event::{BlockReason, ReadMode, RmwKind, WriteMode};
-use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Operand, RmwOp, layout};
+use porf_ir::{BinOp, CmpOp, FaultKind, FunctionId, Instr, Liveness, Operand, RmwOp, layout};
 
 const EAGAIN: u64 = 11;
 const EINVAL: u64 = 22;
 /// What a semaphore function returns where it fails.
 const FAILED: u64 = 0xffff_ffff;
+/// `PTHREAD_BARRIER_SERIAL_THREAD`
+const ONE_THREAD: u64 = 0xffff_ffff;
+/// The name of the routine that tells it.
+const SERIAL: &str = "barrier_wait serial";
 
 pub const FUNCTIONS: &[Row] = &[
     row(&["pthread_barrier_init"], KEEPS, |c| c.routine(barrier_init, &[c.arg(0), c.arg(2)])),
@@ -104,16 +108,39 @@ fn wait_for_round(a: &mut Asm, count: Operand, arrived: Operand, before: Operand
     a.give(0);
 }
 
+/// Lets threads that ask for the result of a barrier, but do the same whatever it is, not ask.
+pub fn settle_barriers(tr: &mut Translator<'_>) {
+    let Some(serial) = tr.known_routine(SERIAL) else { return };
+    let plain = barrier_wait(tr);
+    let mut indifferent = Vec::new();
+    let live = Liveness::new(&tr.program);
+    for (number, function) in tr.program.functions.iter().enumerate() {
+        for (at, instr) in function.code.iter().enumerate() {
+            if let Instr::Call { function, dst: Some(dst), .. } = instr
+                && *function == serial
+                && tr.program.is_indifferent(&live, FunctionId(number as u32), at, *dst, &[0, ONE_THREAD])
+            {
+                indifferent.push((number, at));
+            }
+        }
+    }
+    for (number, at) in indifferent {
+        if let Instr::Call { function, .. } = &mut tr.program.functions[number].code[at] {
+            *function = plain;
+        }
+    }
+}
+
 /// Of the threads of a round the last one gets `PTHREAD_BARRIER_SERIAL_THREAD`: as each may be that, they come in
 /// every order.
 fn barrier_wait_serial(tr: &mut Translator<'_>) -> FunctionId {
-    tr.routine("barrier_wait serial", |_| {
+    tr.routine(SERIAL, |_| {
         let mut a = Asm::new("barrier_wait", &["barrier"]);
         let (count, arrived) = barrier_cells(&mut a);
         let before = a.fetch(RmwOp::Add, arrived, 1, (ReadMode::Acquire, WriteMode::Release));
         let now = a.add(before, 1);
         let rest = a.bin(BinOp::URem, now, count);
-        a.unless(rest, |a| a.give(0xffff_ffff));
+        a.unless(rest, |a| a.give(ONE_THREAD));
         wait_for_round(&mut a, count, arrived, before);
         a.finish()
     })

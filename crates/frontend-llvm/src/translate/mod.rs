@@ -123,6 +123,7 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
         let body = Body::translate(&mut translator, function);
         translator.program.functions[id.0 as usize] = body;
     }
+    library::settle_barriers(&mut translator);
     let known = translator.written.into_iter().filter_map(|((file, line, column), expression)| {
         let Expression { text, index, .. } = expression?;
         Some(Written { file, line, column, text, index })
@@ -310,6 +311,11 @@ impl<'m> Translator<'m> {
     }
 
     /// A function of our own, made once.
+    /// The routine with a name, if the program has it.
+    pub fn known_routine(&self, name: &str) -> Option<FunctionId> {
+        self.routines.get(name).copied()
+    }
+
     pub fn routine(&mut self, name: &str, build: impl FnOnce(&mut Translator<'m>) -> Function) -> FunctionId {
         if let Some(id) = self.routines.get(name) {
             return *id;
