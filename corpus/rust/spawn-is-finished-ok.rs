@@ -1,4 +1,6 @@
 // expect: safe
+// alone
+// Threads end as std has it in a program that asks whether they have.
 use std::thread;
 pub fn main() {
     let t = thread::spawn(|| ());

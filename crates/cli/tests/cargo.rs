@@ -53,6 +53,7 @@ fn tests_of_a_crate() {
             ("Cargo.toml", manifest),
             ("src/lib.rs", library),
             ("src/main.rs", "fn main() {\n    small::add();\n}\n"),
+            ("examples/shown.rs", "fn main() {\n    small::add();\n}\n"),
         ],
     );
     let (said, code) = lines(&krate.porf(&["test", "--lib", "--jobs", "2"]));
@@ -75,9 +76,11 @@ fn tests_of_a_crate() {
     assert_eq!(json["answer"]["executions"], 2);
     assert_eq!(output.status.code(), Some(0));
 
-    let output = krate.porf(&["verify", "--bin", "small"]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.starts_with("safe"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    for what in [["verify", "--bin", "small"], ["verify", "--example", "shown"]] {
+        let output = krate.porf(&what);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.starts_with("safe"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    }
 
     // The same natively, with LLVM's instrumentation and the sampler.
     for (name, outcome, code) in [("right", "ok", 0), ("wrong", "FAILED", 101)] {

@@ -4,7 +4,8 @@
 //! The first lines of a program tell: `// expect: safe`, or `// expect: KIND LINE` for each violation that it
 //! has (porf shows one of them); `// refused: TEXT` for a program that is refused with such a text;
 //! `// check: KIND` for a kind that is not looked for by default; `// executions: N` for how many executions a safe
-//! program has, up to reductions. `// std: real` runs it with std as it is compiled, too. All programs are modules of one crate, so that rustc runs once.
+//! program has, up to reductions. `// std: real` runs it with std as it is compiled, too. All programs are modules of
+//! one crate, so that rustc runs once, but those with a line `// alone`.
 
 use porf::{Budget, Code, Input, LoadOptions, Model, Origin, Request, Test, verify};
 use porf_verdict::{Checks, Verdict, ViolationKind};
@@ -20,9 +21,17 @@ struct Program {
 
 #[test]
 fn programs_give_what_rust_says() {
+    let (alone, together): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths().into_iter().partition(|path| says(path, "// alone"));
     let (leaks, others): (Vec<PathBuf>, Vec<PathBuf>) =
-        paths().into_iter().partition(|path| says(path, "// check: leak"));
+        together.into_iter().partition(|path| says(path, "// check: leak"));
     let mut programs = translated(&others, &bundle(&others, LoadOptions::default()));
+    for path in alone {
+        programs.extend(translated(
+            std::slice::from_ref(&path),
+            &bundle(&[path.clone()], LoadOptions::default()),
+        ));
+    }
     programs
         .extend(translated(&leaks, &bundle(&leaks, LoadOptions { leaks: true, ..LoadOptions::default() })));
     let wrong = all(&programs);

@@ -63,7 +63,9 @@ impl<'p> Interpreter<'p> {
             }
             Instr::Block { reason } => return Some(Err(Step::Blocked(*reason))),
             Instr::Fail { kind, message } => Err((*kind, message.to_string())),
-            Instr::FailWith { kind, text } => Err((*kind, self.text(state, value(state, *text)))),
+            Instr::FailWith { kind, text } => {
+                return Some(Err(self.give_up(state, *kind, value(state, *text))));
+            }
             Instr::LoopHead { effects, memory, variables } => {
                 if self.repeats_iteration(state, *effects, *memory, variables) {
                     return Some(Err(Step::Blocked(BlockReason::Spin)));

@@ -17,6 +17,10 @@ pub struct Panic {
     pub fault: Fault,
     /// Which of the fault's calls caught it.
     pub catcher: usize,
+    /// The frame of that call, the instruction it was at, and whether the panic has come there.
+    frame: usize,
+    call: Target,
+    landed: bool,
 }
 
 /// The pad behind a call.
@@ -49,8 +53,9 @@ impl Interpreter<'_> {
             let Step::Fault(fault) = self.fault(state, FaultKind::Panic, &self.text(state, text)) else {
                 unreachable!("a fault is one")
             };
+            let (frame, call) = (catcher, state.frames[catcher].pc);
             let catcher = state.frames.len() - 1 - catcher;
-            state.panic = Some(Arc::new(Panic { fault, catcher }));
+            state.panic = Some(Arc::new(Panic { fault, catcher, frame, call, landed: false }));
             if let Some(memory) = &mut state.memory {
                 // Its own object, which is large enough.
                 let _ = Arc::make_mut(memory).write(text, 8, 0);
@@ -59,6 +64,22 @@ impl Interpreter<'_> {
         let at = self.frame_with_pad(state, |_| true)?;
         self.land(state, at, exception);
         None
+    }
+
+    /// The thread gives up, with its own words. If a panic has come to where nothing may unwind further (a
+    /// function of another language, a destructor while another panic unwinds, one at the end of the thread),
+    /// that panic is what is wrong, and the last of the words say why it is the end.
+    pub(crate) fn give_up(&self, state: &ThreadState, kind: FaultKind, text: Value) -> Step {
+        let text = self.text(state, text);
+        match &state.panic {
+            Some(panic) if kind == FaultKind::Panic && !text.is_empty() && is_on_its_way(state, panic) => {
+                let mut fault = panic.fault.clone();
+                fault.message.push('\n');
+                fault.message.push_str(text.trim_end().lines().next_back().unwrap_or_default());
+                Step::Fault(fault)
+            }
+            _ => self.fault(state, kind, &text),
+        }
     }
 
     /// The innermost variable of a call that unwinding leaves.
@@ -94,6 +115,11 @@ impl Interpreter<'_> {
     /// Leaves the calls above a frame and goes to the pad there.
     fn land(&self, state: &mut ThreadState, at: usize, exception: Value) {
         let Some(pad) = self.pad(state, at) else { return };
+        if let Some(panic) = &mut state.panic
+            && panic.frame == at
+        {
+            Arc::make_mut(panic).landed = true;
+        }
         let first = state.frames[at + 1];
         state.forget_locals(first.locals);
         let depth = state.frames.len();
@@ -109,4 +135,13 @@ impl Interpreter<'_> {
         set(state, pad.exception, exception, DepSet::new());
         set(state, Reg(pad.exception.0 + 1), 0, DepSet::new());
     }
+}
+
+/// Whether the call that catches a panic has not returned since: the panic has not come there yet, or the call is
+/// behind its pad.
+fn is_on_its_way(state: &ThreadState, panic: &Panic) -> bool {
+    let Some(frame) = state.frames.get(panic.frame) else { return false };
+    let catcher = panic.fault.stack.get(panic.catcher);
+    catcher.is_some_and(|(function, _)| *function == frame.function)
+        && (frame.pc != panic.call) == panic.landed
 }

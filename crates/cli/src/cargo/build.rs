@@ -173,8 +173,9 @@ fn artifact(workspace: &Workspace, verb: &str, message: &Value) -> Result<Option
 /// The newest merged module of a program: `deps/name-hash.….lto.after-restriction.bc`.
 fn bitcode(executable: &Path, name: &str) -> Option<PathBuf> {
     let directory = executable.parent()?;
-    let directory =
-        if directory.ends_with("deps") { directory.to_path_buf() } else { directory.join("deps") };
+    // Those of examples lie beside them.
+    let is_there = directory.ends_with("deps") || directory.ends_with("examples");
+    let directory = if is_there { directory.to_path_buf() } else { directory.join("deps") };
     let stem = executable.file_stem()?.to_str()?;
     // Beside a binary without a hash in its name: those of all versions of it.
     let prefixes = [format!("{stem}."), format!("{}-", name.replace('-', "_"))];

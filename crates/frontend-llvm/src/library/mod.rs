@@ -20,6 +20,7 @@ mod output;
 mod own;
 mod rust;
 mod rwlock;
+pub mod scope;
 pub mod slow;
 mod specific;
 mod stream;

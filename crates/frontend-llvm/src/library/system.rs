@@ -1,7 +1,7 @@
 //! Time, the environment, `errno`.
 //!
 //! Time stands still, apart from a wait that ends because of its deadline: the clocks of its thread then
-//! show at least the deadline. A thread's time is a private variable, which only programs that look at a
+//! show a moment after the deadline, as those of a real machine do. A thread's time is a private variable, which only programs that look at a
 //! clock have: otherwise it would make a loop that sleeps look as if it did something.
 
 use super::asm::Asm;
@@ -56,7 +56,7 @@ pub fn set_errno(tr: &mut Translator<'_>, a: &mut Asm, number: u64) {
     a.store(dst.into(), number, 4, WriteMode::Plain);
 }
 
-/// Where a wait ended by itself: it is as late as its deadline, a `struct timespec`, says.
+/// Where a wait ended by itself: it is later than its deadline, a `struct timespec`.
 pub fn pass_until(c: &mut Call<'_, '_, '_>, ended: Operand, deadline: Operand) {
     let Some(function) = passing(c.body.tr, false) else { return };
     let (late, done) = (c.body.b.label(), c.body.b.label());
@@ -66,7 +66,7 @@ pub fn pass_until(c: &mut Call<'_, '_, '_>, ended: Operand, deadline: Operand) {
     c.body.b.bind(done);
 }
 
-/// Lets the thread's time pass up to a moment, or by a span; `None` where the program looks at no clock.
+/// Lets the thread's time pass beyond a moment, or by more than a span; `None` where the program looks at no clock.
 pub fn passing(tr: &mut Translator<'_>, span: bool) -> Option<FunctionId> {
     let looks = |function: crate::llvm::Value<'_>| {
         matches!(function.name(), "clock_gettime" | "gettimeofday")
@@ -94,6 +94,8 @@ pub fn passing(tr: &mut Translator<'_>, span: bool) -> Option<FunctionId> {
                 Instr::Math { dst: later, op: MathOp::Integer(IntOp::SMax, Width::W64), a: now, b: then }
             }
         });
+        // Who asks how long it is until a deadline that is over must not be told to wait for nothing.
+        let later = a.add(later.into(), 1);
         a.store(clock.into(), later, 8, WriteMode::Plain);
         a.give(0);
         a.finish()

@@ -1,6 +1,7 @@
 //! Threads of pthreads and C11: their begin, their end, who they are.
 
 use super::asm::Asm;
+use super::scope;
 use super::table::{KEEPS, Pointers, Row, Treatment, USES, nothing, row, zero};
 use crate::translate::Translator;
 use porf_event::{ReadMode, ThreadId, WriteMode};
@@ -53,12 +54,13 @@ pub const FUNCTIONS: &[Row] = &[
 ];
 
 pub fn create(tr: &mut Translator<'_>) -> FunctionId {
-    tr.routine("pthread_create", |_| {
+    tr.routine("pthread_create", |tr| {
         let mut a = Asm::new("pthread_create", &["thread", "start", "argument"]);
         let dst = a.reg();
         let (thread, function, arg) = (a.param(0), a.param(1), a.param(2));
         a.b.push(Instr::CreatePointer { dst, function, arg });
         a.store(thread, dst, 8, WriteMode::Plain);
+        scope::created(tr, &mut a, dst.into());
         a.give(0);
         a.finish()
     })

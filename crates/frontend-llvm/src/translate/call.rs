@@ -3,6 +3,7 @@
 use super::function::Body;
 use super::jump::is_setjmp;
 use super::types::{self, Unsupported};
+use crate::library::scope::{self, Step};
 use crate::library::{self, slow};
 use crate::llvm::{TypeKind, Value, ValueKind};
 use porf_event::WriteMode;
@@ -26,6 +27,9 @@ impl<'m> Body<'_, 'm> {
                 self.set_result(i, result)
             }
             ValueKind::Function if self.shortens() && slow::is_park_of_scope(i) => Ok(()),
+            ValueKind::Function if self.tr.ends_threads && scope::step(self.tr.module, i).is_some() => {
+                self.step_of_scope(i, callee)
+            }
             ValueKind::Function if self.shortens() && slow::is_wait_of_channel(i) => {
                 self.wait_in_channel(i, callee)
             }
@@ -78,6 +82,31 @@ impl<'m> Body<'_, 'm> {
                 Ok(())
             }
         }
+    }
+
+    /// What the beginning or the end of a thread or scope does without the order in which threads end.
+    fn step_of_scope(&mut self, i: Value<'m>, callee: Value<'m>) -> Result<(), Unsupported> {
+        let args = self.library_arguments(i)?;
+        let function = match scope::step(self.tr.module, i) {
+            Some(Step::Joins) => return self.set_result(i, vec![Operand::Const(1)]),
+            Some(Step::Ends) => {
+                let drop = self.tr.function_id(callee)?;
+                scope::ends(self.tr, drop)?
+            }
+            Some(Step::Starts) => {
+                let increment = self.tr.function_id(callee)?;
+                scope::starts(self.tr, increment)
+            }
+            Some(Step::Waits) => {
+                let function = scope::waits(self.tr);
+                let dst = self.call_result(i);
+                self.b.push(Instr::Call { function, args: args[..1].into(), dst });
+                return Ok(());
+            }
+            Some(Step::Frees) | None => return Ok(()),
+        };
+        self.b.push(Instr::Call { function, args: args.into(), dst: None });
+        Ok(())
     }
 
     /// Whether a function for atomic accesses makes an event of each: by its name, or by its first argument.

@@ -52,6 +52,8 @@ pub struct Translator<'m> {
     pub is_rust: bool,
     /// Parts of std are replaced.
     pub shortens: bool,
+    /// Whether the order in which threads of Rust's std end is left out.
+    pub ends_threads: bool,
     /// Functions of std, and of crates of ours, that we have our own versions of.
     pub replaced: HashMap<Value<'m>, &'static Row>,
     pub program: Program,
@@ -98,6 +100,7 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
         volatile: options.volatile,
         is_rust,
         shortens,
+        ends_threads: shortens && library::scope::applies(module, options.leaks),
         replaced,
         program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
         functions: HashMap::new(),

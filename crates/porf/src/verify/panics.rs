@@ -27,7 +27,7 @@ pub(crate) fn ended(execution: &Execution<'_, '_>) -> Vec<Ended> {
     let threads = (1..graph.threads().len()).map(|at| ThreadId(at as u16));
     let mut found = Vec::new();
     for thread in threads.filter(|thread| graph.thread(*thread).creator.is_some()) {
-        let Some(Panic { fault, catcher }) = execution.state(thread).panic() else { continue };
+        let Some(Panic { fault, catcher, .. }) = execution.state(thread).panic() else { continue };
         let stack = stack(execution.program(), &fault.stack);
         // What is behind the handler is std's: it is the one that every thread has.
         if !stack[*catcher..].iter().all(is_library) {
@@ -56,8 +56,10 @@ pub(crate) fn message(written: &str) -> String {
         Some((_, rest)) => rest.split_once(":\n").map_or(rest, |(_, said)| said),
         None => written,
     };
-    let said = said.split("\nnote: run with `RUST_BACKTRACE").next().unwrap_or("");
-    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_said = |line: &&str| {
+        !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE") && *line != "stack backtrace:"
+    };
+    let mut lines = said.lines().map(str::trim).filter(is_said);
     let Some(first) = lines.next() else { return "panic".to_string() };
     match lines.collect::<Vec<_>>().join(", ") {
         more if more.is_empty() => format!("panic: {first}"),

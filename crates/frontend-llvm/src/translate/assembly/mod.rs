@@ -77,7 +77,7 @@ impl<'m> Body<'_, 'm> {
                 self.b.push(Instr::Rmw { dst, op, address, operand, size: 8, read, write, kind });
             }
             // It asks for extensions of the processor: there are none.
-            ["mov ${0:q}, rbx", "cpuid", "xchg ${0:q}, rbx"] => {
+            ["mov ${0:q}, rbx", "cpuid", "xchg ${0:q}, rbx"] | ["mov r8, rbx", "cpuid", "xchg r8, rbx"] => {
                 let count = types::words(self.tr.module, i.ty())?.len();
                 self.set(i, vec![Operand::Const(0); count]);
             }
