@@ -27,10 +27,8 @@ fn programs_give_what_rust_says() {
         together.into_iter().partition(|path| says(path, "// check: leak"));
     let mut programs = translated(&others, &bundle(&others, LoadOptions::default()));
     for path in alone {
-        programs.extend(translated(
-            std::slice::from_ref(&path),
-            &bundle(&[path.clone()], LoadOptions::default()),
-        ));
+        let path = std::slice::from_ref(&path);
+        programs.extend(translated(path, &bundle(path, LoadOptions::default())));
     }
     programs
         .extend(translated(&leaks, &bundle(&leaks, LoadOptions { leaks: true, ..LoadOptions::default() })));
