@@ -1,8 +1,8 @@
 //! Time, the environment, `errno`.
 //!
 //! Time stands still, apart from a wait that ends because of its deadline: the clocks of its thread then
-//! show a moment after the deadline, as those of a real machine do. A thread's time is a private variable, which only programs that look at a
-//! clock have: otherwise it would make a loop that sleeps look as if it did something.
+//! show a moment after the deadline, as those of a real machine do. A thread's time is a private variable, which
+//! only programs that look at a clock have: otherwise it would make a loop that sleeps look as if it did something.
 
 use super::asm::Asm;
 use super::table::{Call, KEEPS, Lowered, Row, USES, row, zero};
