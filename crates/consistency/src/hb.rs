@@ -22,7 +22,8 @@ pub trait HappensBefore {
     /// Whether unordered conflicting non-atomic accesses are an error.
     const RACES: bool;
 
-    /// Computes the clocks of an event from those of its predecessors. porf is up to date.
+    /// Computes the clocks of an event from those of its predecessors. porf is up to date, and the other clocks are those
+    /// of the event before it.
     fn update(graph: &mut ExecutionGraph, event: Ev);
 }
 
@@ -64,9 +65,7 @@ impl HappensBefore for Po {
     const RACES: bool = false;
 
     fn update(graph: &mut ExecutionGraph, event: Ev) {
-        let id = graph.event(event).id;
-        graph.copy_clock(Self::HB, event, Self::HB, graph.po_pred(event));
-        graph.clock_mut(Self::HB, event)[id.thread.as_usize()] = id.index + 1;
+        graph.count_itself(Self::HB, event);
         match graph.event(event).label {
             Label::Join { child } => {
                 if let Some(end) = graph.thread_end(child) {
@@ -100,14 +99,11 @@ impl<const FENCES: bool, const C20: bool> HappensBefore for Rc11Hb<FENCES, C20> 
 
     #[inline]
     fn update(graph: &mut ExecutionGraph, event: Ev) {
-        let id = graph.event(event).id;
-        let before = graph.po_pred(event);
-        graph.copy_clock(HB, event, HB, before);
-        graph.clock_mut(HB, event)[id.thread.as_usize()] = id.index + 1;
+        graph.count_itself(HB, event);
         if FENCES {
-            if graph.event(before).id.thread == id.thread {
-                graph.copy_clock(ACQ, event, ACQ, before);
-            } else {
+            let id = graph.event(event).id;
+            // What the creator of a thread has seen is no read of the thread.
+            if graph.event(graph.po_pred(event)).id.thread != id.thread {
                 graph.clock_mut(ACQ, event).fill(0);
             }
         }
@@ -124,11 +120,13 @@ impl<const FENCES: bool, const C20: bool> HappensBefore for Rc11Hb<FENCES, C20> 
                 }
             }
             Label::Write { mode, .. } => {
-                graph.clock_mut(REL, event).fill(0);
                 if mode.is_release() {
                     graph.copy_clock(REL, event, HB, event);
-                } else if mode.is_atomic() {
-                    inherit_release::<C20>(graph, event);
+                } else {
+                    graph.clock_mut(REL, event).fill(0);
+                    if mode.is_atomic() {
+                        inherit_release::<C20>(graph, event);
+                    }
                 }
                 let pair = graph.event(event).pair;
                 if pair.is_some() && graph.rf(pair) != Ev::INIT {

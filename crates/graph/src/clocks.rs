@@ -4,7 +4,7 @@
 //! join or compare two clocks.
 
 use crate::graph::Four;
-use crate::{Ev, Event, ExecutionGraph};
+use crate::{Ev, ExecutionGraph};
 use porf_event::{EventId, Label, silent};
 
 impl ExecutionGraph {
@@ -32,9 +32,8 @@ impl ExecutionGraph {
         let kind = self.shape.needed();
         let before = self.po_pred(event);
         self.copy_clock(kind, event, kind, before);
-        let Event { id, label, .. } = self.events[event.as_usize()];
-        self.clock_mut(kind, event)[id.thread.as_usize()] = id.index + 1;
-        let joined = match label {
+        self.count_itself(kind, event);
+        let joined = match self.events[event.as_usize()].label {
             Label::Join { child } => self.thread_end(child).unwrap_or(Ev::NONE),
             Label::Read { .. }
             | Label::Write { .. }
@@ -115,13 +114,26 @@ impl ExecutionGraph {
         (event.as_usize() * self.shape.kinds() + kind) * self.shape.stride()
     }
 
-    /// The porf clock that an event has by program order, creation and joining alone.
+    /// Makes room for the clocks of a new event: those of the event before it.
+    #[inline]
+    pub(crate) fn push_clocks(&mut self, before: Ev) {
+        let from = self.slot(0, before);
+        self.clocks.extend_from_within(from..from + self.shape.width());
+    }
+
+    /// The porf clock that an event has by program order, creation and joining alone. The other clocks become those of
+    /// the event before it.
     #[inline]
     pub(crate) fn init_porf(&mut self, event: Ev, before: Ev) {
-        self.copy_clock(Self::PORF, event, Self::PORF, before);
-        let EventId { thread, index } = self.events[event.as_usize()].id;
-        let slot = 4 * self.slot(Self::PORF, event);
-        self.clocks.as_flattened_mut()[slot + thread.as_usize()] = index + 1;
+        let (from, to) = (self.slot(0, before), self.slot(0, event));
+        self.clocks.copy_within(from..from + self.shape.width(), to);
+        self.start_porf(event);
+    }
+
+    /// The same where all clocks are those of the event before it.
+    #[inline]
+    pub(crate) fn start_porf(&mut self, event: Ev) {
+        self.count_itself(Self::PORF, event);
         if let Label::Join { child } = self.events[event.as_usize()].label
             && let Some(last) = self.thread_end(child)
         {
@@ -129,7 +141,16 @@ impl ExecutionGraph {
         }
     }
 
-    /// Computes the porf clock of an event from those of its predecessors.
+    /// An event is below itself.
+    #[inline]
+    pub fn count_itself(&mut self, kind: usize, event: Ev) {
+        let EventId { thread, index } = self.events[event.as_usize()].id;
+        let slot = 4 * self.slot(kind, event);
+        self.clocks.as_flattened_mut()[slot + thread.as_usize()] = index + 1;
+    }
+
+    /// Computes the porf clock of an event from those of its predecessors. The other clocks become those of the event
+    /// before it.
     pub fn update_porf(&mut self, event: Ev) {
         self.init_porf(event, self.po_pred(event));
         let source = self.events[event.as_usize()].rf;

@@ -264,8 +264,9 @@ impl ExecutionGraph {
         self.locations[loc.as_usize()].location = location;
     }
 
-    /// Appends the next event of a thread. A read has no source and no clocks yet, a write no place in
-    /// co; see [`set_rf`](Self::set_rf) and [`place`](Self::place).
+    /// Appends the next event of a thread. A read has no source yet, a write no place in co; see
+    /// [`set_rf`](Self::set_rf) and [`place`](Self::place). The clocks but porf, and all those of a read, are so far
+    /// those of the event before.
     #[inline]
     pub fn add(&mut self, thread: ThreadId, label: Label, loc: Loc, tag: u32) -> Ev {
         let new = Ev(self.events.len() as u32);
@@ -286,10 +287,9 @@ impl ExecutionGraph {
         if label.is_plain() {
             self.locations[loc.as_usize()].plain += 1;
         }
-        let width = self.shape.width();
-        self.clocks.resize(self.clocks.len() + width, Four::default());
+        self.push_clocks(before);
         if !label.is_read() {
-            self.init_porf(new, before);
+            self.start_porf(new);
         }
         new
     }
@@ -313,39 +313,39 @@ impl ExecutionGraph {
     #[inline]
     pub fn remove_last(&mut self) {
         let last = Ev(self.events.len() as u32 - 1);
-        let event = self.events[last.as_usize()];
-        match event.label {
-            Label::Read { .. } if event.rf.is_some() => self.clear_rf(last),
-            Label::Write { .. } if event.co != Self::UNPLACED => self.unplace(last),
+        let Event { id, label, loc, rf, co, next_reader, .. } = self.events[last.as_usize()];
+        match label {
+            Label::Read { .. } if rf.is_some() => self.clear_rf(last),
+            Label::Write { .. } if co != Self::UNPLACED => self.unplace(last),
             Label::Create { child } => self.stop_thread(child),
             Label::Read { .. } | Label::Write { .. } => {}
             silent!() | Label::Fence { .. } | Label::Join { .. } => {}
         }
         if last == self.last_free {
-            self.last_free = event.next_reader;
+            self.last_free = next_reader;
         }
-        if event.label.is_plain() {
-            self.locations[event.loc.as_usize()].plain -= 1;
+        if label.is_plain() {
+            self.locations[loc.as_usize()].plain -= 1;
         }
-        let at = event.id.thread.as_usize();
-        self.threads[at].events.pop();
-        self.now[at] = match self.threads[at].events.last() {
+        let at = id.thread.as_usize();
+        let thread = &mut self.threads[at];
+        thread.events.pop();
+        self.now[at] = match thread.events.last() {
             Some(before) if before.is_some() => self.events[before.as_usize()].tag,
-            _ => self.threads[at].tag,
+            _ => thread.tag,
         };
-        self.events.pop();
+        self.events.truncate(last.as_usize());
         self.clocks.truncate(self.clocks.len() - self.shape.width());
     }
 
     /// The read takes its value from `source`; its label becomes `label`. Clears an earlier choice.
     #[inline]
     pub fn set_rf(&mut self, read: Ev, source: Ev, label: Label, tag: u32) {
-        if self.events[read.as_usize()].rf.is_some() {
+        let Event { rf, loc, .. } = self.events[read.as_usize()];
+        if rf.is_some() {
             self.clear_rf(read);
         }
-        let loc = self.events[read.as_usize()].loc;
-        let head = self.reader_head(source, loc);
-        let next = std::mem::replace(head, read);
+        let next = std::mem::replace(self.reader_head(source, loc), read);
         let event = &mut self.events[read.as_usize()];
         event.next_reader = next;
         event.rf = source;
