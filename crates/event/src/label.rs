@@ -136,6 +136,8 @@ pub enum BlockReason {
     Assume,
     /// An await or spin loop would read the same values again. It waits for another write.
     Spin,
+    /// The same in a loop that looks at a clock: it waits for another write, or until it is later.
+    Clock,
     /// The lock is held by another thread.
     Lock,
     /// A shorter execution leads to the same continuations, so nothing is lost if this one ends.

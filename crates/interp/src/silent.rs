@@ -67,9 +67,14 @@ impl<'p> Interpreter<'p> {
                 return Some(Err(self.give_up(state, *kind, value(state, *text))));
             }
             Instr::LoopHead { effects, memory, variables } => {
-                if self.repeats_iteration(state, *effects, *memory, variables) {
-                    return Some(Err(Step::Blocked(BlockReason::Spin)));
+                if let Some(reason) = self.repeats_iteration(state, *effects, *memory, variables) {
+                    return Some(Err(Step::Blocked(reason)));
                 }
+                Ok(true)
+            }
+            Instr::Look => {
+                state.looks = state.looks.wrapping_add(1);
+                advance(state);
                 Ok(true)
             }
             Instr::Local { dst, size } => {
@@ -201,22 +206,26 @@ impl<'p> Interpreter<'p> {
     }
 
     /// At the head of a loop: whether the next iteration would repeat the last one, because it had no effect and
-    /// left everything as it was. If not, notes how things are now and goes on.
+    /// left everything as it was; then it says what the thread waits for. If not, notes how things are now.
     fn repeats_iteration(
         &self,
         state: &mut ThreadState,
         effects: Reg,
         last_memory: Reg,
         variables: &[(Reg, Reg)],
-    ) -> bool {
-        // The upper half remembers where the iteration began: see `ThreadState::waits_since`.
-        let now = u64::from(state.effects) | u64::from(state.events) << 32;
+    ) -> Option<BlockReason> {
+        // The upper half remembers where the iteration began: see `ThreadState::waits_since`. An execution has
+        // fewer events than a quarter can count.
+        let (events, looks) = (u64::from(state.events as u16), u64::from(state.looks));
+        let now = u64::from(state.effects) | events << 32 | looks << 48;
         let sum = state.memory.as_ref().map_or(0, |memory| memory.sum());
-        let same = value(state, effects.into()) as u32 == state.effects
+        let last = value(state, effects.into());
+        let same = last as u32 == state.effects
             && value(state, last_memory.into()) == sum
             && variables.iter().all(|(a, b)| value(state, (*a).into()) == value(state, (*b).into()));
         if same {
-            return true;
+            let has_looked = (last >> 48) as u16 != state.looks;
+            return Some(if has_looked { BlockReason::Clock } else { BlockReason::Spin });
         }
         state.head = state.events;
         for (variable, last) in variables {
@@ -225,7 +234,7 @@ impl<'p> Interpreter<'p> {
         }
         self.set(state, last_memory, sum, &[]);
         self.assign(state, effects, now, &[]);
-        false
+        None
     }
 
     /// The address of this thread's instance of a thread-local variable.

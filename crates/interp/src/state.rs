@@ -47,6 +47,8 @@ pub struct ThreadState {
     pub(crate) taint: Option<Box<Taint>>,
     /// How many things it did that it or others can notice.
     pub(crate) effects: u32,
+    /// How often it looked at a clock.
+    pub(crate) looks: u16,
     /// How many events it had had when it came to the head of a loop last.
     pub(crate) head: u32,
     /// It has ended, and the process with it.
@@ -95,6 +97,7 @@ impl ThreadState {
             told: 0,
             taint: track.then(|| Box::new(Taint::new(count))),
             effects: 0,
+            looks: 0,
             head: 0,
             ends_process: false,
             panic: None,
@@ -115,6 +118,11 @@ impl ThreadState {
     /// How many events this thread has had.
     pub fn events(&self) -> u32 {
         self.events
+    }
+
+    /// How often this thread has looked at a clock, up to a multiple of 65,536.
+    pub fn looks(&self) -> u16 {
+        self.looks
     }
 
     /// Whether the thread has ended, and with it the process: the first thread returned, or called `exit`.
@@ -212,7 +220,8 @@ impl ThreadState {
         let frame = self.frames.last()?;
         match program.function(frame.function).code[frame.pc as usize] {
             Instr::LoopHead { effects, .. } => {
-                Some((self.registers[(frame.base + effects.0) as usize] >> 32) as u32)
+                let remembered = self.registers[(frame.base + effects.0) as usize];
+                Some(((remembered >> 32) as u16).into())
             }
             _ => None,
         }

@@ -232,8 +232,8 @@ pub enum Instr {
     /// The head of a loop. An iteration without an effect that leaves the loop's variables as they
     /// were would be repeated until another thread writes: the thread waits for that instead
     /// (`BlockReason::Spin`). `effects`, `memory` and the second register of each pair remember the
-    /// last visit: `effects` how many effects (low half) and events (high half) the thread has had; it
-    /// is all ones where the loop is entered; `memory` what its private memory held.
+    /// last visit: `effects` how many effects (low half), events (next quarter) and looks at a clock the thread
+    /// has had; it is all ones where the loop is entered; `memory` what its private memory held.
     LoopHead { effects: Reg, memory: Reg, variables: Box<[(Reg, Reg)]> },
     /// Makes an object that other threads can see, with an event.
     Alloc { dst: Reg, size: Operand, align: u64, kind: AllocKind },
@@ -241,6 +241,8 @@ pub enum Instr {
     Free { address: Operand, kind: AllocKind },
     /// Makes an object that only this thread sees; it ends with the function.
     Local { dst: Reg, size: Operand },
+    /// The thread looks at a clock: a loop that does so may end because it is later.
+    Look,
     /// The address of this thread's instance of a thread-local variable.
     ThreadLocalAddress { dst: Reg, index: u32 },
     /// Copies (as `memmove`) and goes to `done` if both ranges are private or constant; goes on

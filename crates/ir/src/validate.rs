@@ -234,6 +234,7 @@ impl Instr {
             Instr::IfBegin { cond, .. } => visit(*cond),
             Instr::Fence { .. }
             | Instr::IfEnd { .. }
+            | Instr::Look
             | Instr::ThreadSelf { .. }
             | Instr::ExitProcess
             | Instr::Block { .. }

@@ -35,6 +35,8 @@ pub enum Coverage {
         unroll: Option<u32>,
         /// The loops that the bound cut off.
         loops: Vec<SourceLocation>,
+        /// The loops that look at a clock and wait: no time passes in them.
+        clocks: Vec<SourceLocation>,
         /// The input of which not every value is covered.
         inputs: Vec<TriedInput>,
         /// An atomic access of a size that no event has. All such accesses are ordered as if under one lock.
@@ -111,6 +113,8 @@ pub enum Limit {
     Incomplete {
         /// The loops that the bound cut off.
         loops: Vec<SourceLocation>,
+        /// The loops that look at a clock and wait: no time passes in them.
+        clocks: Vec<SourceLocation>,
         /// The assumptions that do not hold.
         assumptions: Vec<SourceLocation>,
     },
@@ -289,7 +293,7 @@ impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Coverage::Exhaustive => write!(f, "every execution"),
-            Coverage::Bounded { unroll, loops, inputs, locked, mixed } => {
+            Coverage::Bounded { unroll, loops, clocks, inputs, locked, mixed } => {
                 write!(f, "every execution")?;
                 if locked.is_some() {
                     write!(f, " in which atomics of an odd size are ordered as by a lock")?;
@@ -306,6 +310,9 @@ impl fmt::Display for Coverage {
                 }
                 if !loops.is_empty() {
                     write!(f, "; cut off: {}", places("the loop", loops))?;
+                }
+                if !clocks.is_empty() {
+                    write!(f, "; no time passes in {}", places("the loop", clocks))?;
                 }
                 for input in inputs {
                     write!(f, "; tried: {}", input)?;
@@ -350,10 +357,13 @@ impl fmt::Display for Limit {
                 write!(f, "memory limit of {} MiB reached (--max-memory)", limit_bytes.div_ceil(1 << 20))
             }
             Limit::Unroll { unroll } => write!(f, "a loop ran more than {unroll} times"),
-            Limit::Incomplete { loops, assumptions } => {
+            Limit::Incomplete { loops, clocks, assumptions } => {
                 write!(f, "no execution is complete")?;
                 if !loops.is_empty() {
                     write!(f, "; the bound cuts off {}", places("the loop", loops))?;
+                }
+                if !clocks.is_empty() {
+                    write!(f, "; no time passes in {}", places("the loop", clocks))?;
                 }
                 if !assumptions.is_empty() {
                     write!(f, "; {} never holds", places("the assumption", assumptions))?;

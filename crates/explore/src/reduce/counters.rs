@@ -295,9 +295,11 @@ impl History<'_> {
                     let repeats = !attempt || label.value() == Some(value);
                     let since = self.state(at).events();
                     let ended = self.may_leave_out(at, loc, &steps)?;
-                    let why = match repeats {
-                        true => (BlockReason::Spin, Some(since)),
-                        false => (BlockReason::Retry, None),
+                    let looked = self.state(at).looks() != self.state(tag).looks();
+                    let why = match (repeats, looked) {
+                        (true, false) => (BlockReason::Spin, Some(since)),
+                        (true, true) => (BlockReason::Clock, Some(since)),
+                        (false, _) => (BlockReason::Retry, None),
                     };
                     return Ok(ended.then_some(why));
                 }

@@ -107,6 +107,8 @@ struct Back {
     since: u32,
     /// Whether one of the events was a choice.
     chose: bool,
+    /// Whether the thread looked at a clock meanwhile.
+    looked: bool,
     /// How many writes to locks there were, and to flags.
     locks: u32,
     flags: u32,
@@ -209,10 +211,11 @@ impl History<'_> {
                 (0, _) => Reduction::Flags,
                 _ => Reduction::NetEffect,
             };
-            // What was chosen may be chosen in another way next time: such a thread does not hang.
-            return Ok(match back.chose {
-                true => self.end(tag, by, BlockReason::Retry, None),
-                false => self.end(tag, by, BlockReason::Spin, Some(back.since)),
+            return Ok(match (back.chose, back.looked) {
+                // What was chosen may be chosen in another way next time: such a thread does not hang.
+                (true, _) => self.end(tag, by, BlockReason::Retry, None),
+                (false, true) => self.end(tag, by, BlockReason::Clock, Some(back.since)),
+                (false, false) => self.end(tag, by, BlockReason::Spin, Some(back.since)),
             });
         }
         if let Some(last) = self.last_read(tag)
@@ -319,6 +322,7 @@ impl History<'_> {
                 && back.own.iter().all(|&(loc, value)| self.own_content(at, loc) == Some(value))
             {
                 back.since = before.events();
+                back.looked = before.looks() != state.looks();
                 return Some(back);
             }
             after = at;
@@ -342,7 +346,9 @@ impl History<'_> {
             (Next::Emit(Label::Write { .. }), None) if self.is_flag(self.node(tag).loc) => return None,
             // Of no interest, or not decided.
             (Next::Blocked(BlockReason::Assume | BlockReason::Bound), None) => return None,
-            (Next::Blocked(BlockReason::Spin), None) => self.waits_since(tag).unwrap_or(u32::MAX),
+            (Next::Blocked(BlockReason::Spin | BlockReason::Clock), None) => {
+                self.waits_since(tag).unwrap_or(u32::MAX)
+            }
             (Next::Emit(_) | Next::Blocked(_) | Next::Finished | Next::Fault(_), None) => u32::MAX,
         };
         let in_vain = |label: &Label| matches!(label, Label::Read { rmw: RmwKind::Lock(LockKind::Test), .. });

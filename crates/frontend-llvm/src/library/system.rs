@@ -3,6 +3,7 @@
 //! Time stands still, apart from a wait that ends because of its deadline: the clocks of its thread then
 //! show a moment after the deadline, as those of a real machine do. A thread's time is a private variable, which
 //! only programs that look at a clock have: otherwise it would make a loop that sleeps look as if it did something.
+//! A loop that looks at a clock and would go on only because it is later waits ([`Instr::Look`]); the answer says so.
 
 use super::asm::Asm;
 use super::table::{Call, KEEPS, Lowered, Row, USES, row, zero};
@@ -102,8 +103,9 @@ pub fn passing(tr: &mut Translator<'_>, span: bool) -> Option<FunctionId> {
     }))
 }
 
-/// The address of the thread's time, in nanoseconds.
+/// The thread looks at a clock: the address of its time, in nanoseconds.
 fn time(c: &mut Call<'_, '_, '_>) -> Operand {
+    c.push(Instr::Look);
     let index = c.body.tr.library_local(TIME, 8);
     let dst = c.body.b.register("");
     c.push(Instr::ThreadLocalAddress { dst, index });

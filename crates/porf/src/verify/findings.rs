@@ -190,6 +190,7 @@ impl<'a> Findings<'a> {
             self.seen.ended |= execution.state(thread).ends_process();
             match execution.block(thread) {
                 Some(BlockReason::Bound) => self.seen.loops.add(execution, thread),
+                Some(BlockReason::Clock) => self.seen.clocks.add(execution, thread),
                 Some(BlockReason::Assume) => self.seen.assumptions.add(execution, thread),
                 Some(BlockReason::Exit) => self.seen.ended = true,
                 _ => {}

@@ -167,6 +167,7 @@ pub(crate) fn once(input: &Input, request: &Request<'_>) -> Result<(Answer, bool
         (None, None) if statistics.executions == 0 && !seen.ended => {
             Verdict::Inconclusive(Limit::Incomplete {
                 loops: seen.loops.list(),
+                clocks: seen.clocks.list(),
                 assumptions: seen.assumptions.list(),
             })
         }
@@ -255,10 +256,11 @@ fn coverage(input: &Input, request: &Request<'_>, seen: &Seen, has_atomic_parts:
         Model::Sc => (None, None),
         _ => (input.locked(), mixed.map(|(at, size)| input.program.name_of(at, size))),
     };
-    if unroll.is_none() && inputs.is_empty() && locked.is_none() && mixed.is_none() {
+    let clocks = seen.clocks.list();
+    if unroll.is_none() && inputs.is_empty() && locked.is_none() && mixed.is_none() && !seen.clocks.any {
         Coverage::Exhaustive
     } else {
-        Coverage::Bounded { unroll, loops: seen.loops.list(), inputs, locked, mixed }
+        Coverage::Bounded { unroll, loops: seen.loops.list(), clocks, inputs, locked, mixed }
     }
 }
 

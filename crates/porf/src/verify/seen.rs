@@ -22,6 +22,8 @@ pub(crate) struct Seen {
     pub left: bool,
     /// The loops that reached the bound.
     pub loops: Places,
+    /// The loops that looked at a clock and waited.
+    pub clocks: Places,
     /// The assumptions that did not hold.
     pub assumptions: Places,
     /// A fault that ends executions, and a place where they hang, of kinds that were not looked for.
@@ -64,6 +66,8 @@ pub(crate) struct Noted {
     pub ended: bool,
     pub left: bool,
     pub loops: Places,
+    #[serde(default)]
+    pub clocks: Places,
     pub assumptions: Places,
     #[serde(default)]
     pub unsought: Unsought,
@@ -84,6 +88,7 @@ impl Noted {
             ended: seen.ended,
             left: seen.left,
             loops: seen.loops.clone(),
+            clocks: seen.clocks.clone(),
             assumptions: seen.assumptions.clone(),
             unsought: seen.unsought.clone(),
             mixed: seen.mixed,
@@ -102,6 +107,7 @@ impl Seen {
         self.ended |= noted.ended;
         self.left |= noted.left;
         self.loops.merge(&noted.loops);
+        self.clocks.merge(&noted.clocks);
         self.assumptions.merge(&noted.assumptions);
         let Unsought { fault, hang } = &noted.unsought;
         self.unsought.fault = self.unsought.fault.take().or_else(|| fault.clone());

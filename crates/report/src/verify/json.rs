@@ -34,8 +34,9 @@ pub fn json(answer: &Answer) -> Value {
         "peak_bytes": answer.peak_bytes,
     });
     match &answer.verdict {
-        Verdict::Safe(Coverage::Bounded { unroll, loops, inputs, locked, mixed }) => {
+        Verdict::Safe(Coverage::Bounded { unroll, loops, clocks, inputs, locked, mixed }) => {
             let loops: Value = loops.iter().map(location_json).collect();
+            let clocks: Value = clocks.iter().map(location_json).collect();
             let tried =
                 |input: &TriedInput| json!({ "place": location_json(&input.place), "values": input.values });
             let inputs: Value = inputs.iter().map(tried).collect();
@@ -44,6 +45,7 @@ pub fn json(answer: &Answer) -> Value {
                 "kind": "bounded",
                 "unroll": unroll,
                 "loops": loops,
+                "clocks": clocks,
                 "inputs": inputs,
                 "locked": locked,
                 "mixed": mixed,
