@@ -137,7 +137,11 @@ pub fn with_checker<T: WithChecker>(
 }
 
 /// RC11, with the release sequences of C11 or C++20.
-fn with_rc11<const C20: bool, T: WithChecker>(equivalence: Equivalence, uses: Uses, task: T) -> Option<T::Output> {
+fn with_rc11<const C20: bool, T: WithChecker>(
+    equivalence: Equivalence,
+    uses: Uses,
+    task: T,
+) -> Option<T::Output> {
     Some(match equivalence {
         Equivalence::Mo if uses.sc() => task.run::<Mo<Rc11<Rc11Hb<true, C20>>>>(),
         Equivalence::Mo if uses.fences => task.run::<Mo<Rc11Weak<Rc11Hb<true, C20>>>>(),

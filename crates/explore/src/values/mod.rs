@@ -222,7 +222,8 @@ impl<'p> Values<'p> {
             self.settle(visitor)?;
             self.enter(visitor)?;
         }
-        Ok(())
+        // What the last execution ended with may be news.
+        if self.reach.stale { Err(Stop::Again) } else { Ok(()) }
     }
 
     fn begin(&mut self, visitor: &mut impl Visitor) -> Result<(), Stop> {
@@ -241,7 +242,8 @@ impl<'p> Values<'p> {
         self.statistics = Statistics::default();
         let roots = self.engine.trail.roots.clone();
         self.creators = vec![None; roots.len()];
-        self.creators.extend(self.history().created_list().iter().map(|(thread, _)| Some(usize::from(*thread))));
+        self.creators
+            .extend(self.history().created_list().iter().map(|(thread, _)| Some(usize::from(*thread))));
         self.now = State { threads: vec![NOBODY; width], memory: UNTOUCHED };
         for (thread, root) in roots.into_iter().enumerate() {
             self.start(thread, root, visitor)?;
@@ -326,7 +328,9 @@ impl<'p> Values<'p> {
         }
         let footprint = self.footprint(tag);
         let others = (0..self.now.threads.len()).filter(|other| *other != thread);
-        if others.into_iter().any(|other| self.may_meet(thread, footprint, other)) || !self.can_move(thread)? {
+        if others.into_iter().any(|other| self.may_meet(thread, footprint, other))
+            || !self.can_move(thread)?
+        {
             return Ok(false);
         }
         self.rely(footprint, 1 << thread);
@@ -360,7 +364,7 @@ impl<'p> Values<'p> {
         while self.now.threads[creator] == NOBODY {
             creator = self.creators.get(creator).copied().flatten()?;
         }
-        (creator != thread).then_some(0)
+        (creator != thread && self.now.threads[creator].ready() != Ready::No).then_some(0)
     }
 
     /// Relies on that threads outside of a set do not meet a footprint.
@@ -431,12 +435,7 @@ impl<'p> Values<'p> {
     }
 
     /// A thread makes one event.
-    fn event(
-        &mut self,
-        thread: usize,
-        chosen: Option<u32>,
-        visitor: &mut impl Visitor,
-    ) -> Result<(), Stop> {
+    fn event(&mut self, thread: usize, chosen: Option<u32>, visitor: &mut impl Visitor) -> Result<(), Stop> {
         let tag = self.now.threads[thread];
         let node = self.history().node(tag);
         let (Next::Emit(label), loc) = (&node.next, node.loc) else {
@@ -580,9 +579,9 @@ impl<'p> Values<'p> {
         };
         // In the middle of an instruction nobody else moves. What a thread chooses for itself disturbs nobody.
         let started = (0..self.now.threads.len()).filter(|thread| self.now.threads[*thread] != NOBODY);
-        let open = self.middle().or_else(|| {
-            started.into_iter().find(|thread| is_open(self.now.threads[*thread]).is_some())
-        });
+        let open = self
+            .middle()
+            .or_else(|| started.into_iter().find(|thread| is_open(self.now.threads[*thread]).is_some()));
         if let Some(thread) = open
             && let Some(options) = is_open(self.now.threads[thread])
         {

@@ -62,7 +62,8 @@ impl Reach {
     pub fn note(&mut self, at: usize, thread: usize, writes: bool, joined: u64, index: u32) {
         let impatient = self.impatient;
         let place = self.place(at);
-        let is_same = |touch: &&mut Touch| (touch.thread, touch.writes, touch.joined) == (thread, writes, joined);
+        let is_same =
+            |touch: &&mut Touch| (touch.thread, touch.writes, touch.joined) == (thread, writes, joined);
         match place.touches.iter_mut().find(is_same) {
             Some(touch) if touch.last >= index => return,
             Some(touch) => touch.last = if impatient { u32::MAX } else { index },
