@@ -67,14 +67,16 @@ impl Seen {
                 }
             }
             Visit::Fault(_, fault) => {
-                self.wrong.insert(format!("{:?} {:?}", fault.kind, fault.span));
+                self.wrong.insert(format!("{:?} {:?}", fault.kind, Some(fault.span)));
             }
             Visit::Memory(execution, fault, event, other) => {
-                // Of an access and a free either may come last.
-                let is_free = matches!(execution.graph.event(event).label, Label::Free { .. });
-                let span = match is_free && other != Ev::NONE {
-                    true => execution.state_before(other).span(program),
-                    false => fault.span,
+                // Of an access and a free, and of two joins of one thread, either may come last.
+                let span = match execution.graph.event(event).label {
+                    Label::Free { .. } if other != Ev::NONE => {
+                        Some(execution.state_before(other).span(program))
+                    }
+                    Label::Join { .. } => None,
+                    _ => Some(fault.span),
                 };
                 self.wrong.insert(format!("{:?} {span:?}", fault.kind));
             }
@@ -88,10 +90,12 @@ impl Seen {
 /// `None` if there are too many.
 fn search(program: &Program, equivalence: Equivalence, unroll: u32) -> Option<Seen> {
     let mut seen = Seen::default();
-    let mut left = MOST;
+    // The main search cuts off blocked executions that tell nothing; here more of them may be shown.
+    let most = if equivalence == Equivalence::Mo { MOST } else { 50 * MOST };
+    let mut left = most;
     let mut visitor = |visit: Visit<'_, '_>| {
         left = match visit {
-            Visit::Anew(_) => MOST,
+            Visit::Anew(_) => most,
             Visit::Complete(_) | Visit::Blocked(_) => left - 1,
             Visit::Working(_) => left.saturating_sub(100),
             _ => left,
