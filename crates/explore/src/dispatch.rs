@@ -31,7 +31,7 @@ pub(crate) fn dispatch<S: Search>(
         }
     }
     check_dialect(program, model)?;
-    if equivalence == Equivalence::Values {
+    if equivalence == Equivalence::Values && model.entry().has(equivalence) {
         // The search up to values is another one, without tasks.
         return Err(Error::Unsupported("a search up to values by other ways than `explore`".into()));
     }

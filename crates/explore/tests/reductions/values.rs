@@ -7,7 +7,9 @@
 use super::support::{budget, generate};
 use super::{Source, counters, flags, nodes, with_loops};
 use porf_event::{Label, ThreadId};
-use porf_explore::{Equivalence, Execution, Model, Options, Reductions, Visit, explore};
+use porf_explore::{
+    Equivalence, Error, Execution, Model, Options, Reductions, Visit, explore, explore_parallel,
+};
 use porf_graph::{CanonicalKey, Ev};
 use porf_ir::Program;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -208,4 +210,25 @@ fn nodes_flags_and_counters() {
     compare(24, budget(80), nodes::source);
     compare(25, budget(60), flags::source);
     compare(26, budget(60), counters::source);
+}
+
+/// The experiment is for sc, and for one worker.
+#[test]
+fn what_is_refused() {
+    let program = porf_ir::parse("program p\nglobal x\nthread P0 { x.rlx = 1 }\n").unwrap();
+    let options = Options::default();
+    let mut visitor = |_: Visit<'_, '_>| ControlFlow::Continue(());
+    let models = Model::all().filter(|model| model.speaks(program.dialect));
+    for model in models {
+        let found = explore(&program, model, Equivalence::Values, &options, &mut visitor);
+        match (model, found) {
+            (Model::Sc, found) => assert_eq!(found.map(|statistics| statistics.executions), Ok(1)),
+            (_, found) => assert!(
+                found.as_ref().is_err_and(|error| error.to_string().contains("up to values")),
+                "{model}: {found:?}"
+            ),
+        }
+    }
+    let found = explore_parallel(&program, Model::Sc, Equivalence::Values, &options, vec![visitor], None);
+    assert!(matches!(found, Err(Error::Unsupported(_))));
 }
