@@ -60,6 +60,45 @@ fn programs_give_what_is_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Up to values the verdicts are the same, and there are no more executions.
+#[test]
+fn programs_up_to_values() {
+    let root = porf_corpus::expected::folder("programs");
+    let expected: toml::Table = porf_corpus::expected::expected("programs");
+    let directory = std::env::temp_dir().join(format!("porf-values-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let clang = find_clang().expect("the tests need clang");
+    let (mut safe, mut violated, mut wrong) = (0, 0, Vec::new());
+    for (at, case) in expected["case"].as_array().unwrap().iter().enumerate() {
+        let Some(wanted) = case.get("sc") else { continue };
+        if wanted.as_integer().is_some_and(|executions| executions > 1000) && !porf_corpus::full() {
+            continue;
+        }
+        let file = case["file"].as_str().unwrap();
+        let flags = case.get("flags").map_or("", |flags| flags.as_str().unwrap());
+        let bitcode = directory.join(format!("{at}.bc"));
+        std::fs::write(&bitcode, compiled(&root.join(file), flags, &clang, Order::Written)).unwrap();
+        let found = verify_with(&bitcode, &["--model", "sc", "--equivalence", "values"]);
+        let fits = match (wanted.as_integer(), wanted.as_str()) {
+            (Some(most), _) => {
+                safe += 1;
+                found.parse::<i64>().is_ok_and(|count| count <= most)
+            }
+            (_, wanted) => {
+                violated += 1;
+                // Which of two accesses comes second depends on the order.
+                agrees(&found, wanted.unwrap(), Order::Permuted)
+            }
+        };
+        if !fits {
+            wrong.push(format!("{file} {flags}: {found}, not {wanted}"));
+        }
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(safe >= 60 && violated >= 20, "{safe} safe, {violated} violated");
+}
+
 /// Runs that are made with reductions too.
 const REDUCED: [(&str, &str, &str); 4] =
     [("rc11", "left", "1"), ("rc11", "left", "2"), ("sc", "fewest", "1"), ("ra", "right", "2")];
@@ -168,10 +207,17 @@ fn compilers() -> Vec<String> {
 
 /// "kind:line+other" of the violation, or the number of executions, without some reductions.
 fn verify(file: &Path, model: &str, schedule: &str, jobs: &str, without: &str) -> String {
-    let without = if without.is_empty() { vec![] } else { vec!["--no-reduce", without] };
+    let mut options = vec!["--model", model, "--schedule", schedule, "--jobs", jobs];
+    if !without.is_empty() {
+        options.extend(["--no-reduce", without]);
+    }
+    verify_with(file, &options)
+}
+
+fn verify_with(file: &Path, options: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_porf"))
-        .args(["verify", "--format", "json", "--model", model, "--schedule", schedule, "--jobs", jobs])
-        .args(without)
+        .args(["verify", "--format", "json"])
+        .args(options)
         .arg(file)
         .output()
         .unwrap();

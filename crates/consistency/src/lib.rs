@@ -114,8 +114,9 @@ pub fn with_checker<T: WithChecker>(
         (Model::Sra, E::Rf) => task.run::<RfClosure<Sra>>(),
         (Model::Ra, E::Mo) => task.run::<Mo<Ra>>(),
         (Model::Ra, E::Rf) => task.run::<Rf<Porf>>(),
-        (Model::Rc11, _) => with_rc11::<false, T>(equivalence, uses, task),
-        (Model::C20, _) => with_rc11::<true, T>(equivalence, uses, task),
+        (_, E::Values) => return None,
+        (Model::Rc11, _) => return with_rc11::<false, T>(equivalence, uses, task),
+        (Model::C20, _) => return with_rc11::<true, T>(equivalence, uses, task),
         (Model::Wrc11, _) if uses.sc() => task.run::<WeakMo<true>>(),
         (Model::Wrc11, _) => task.run::<WeakMo<false>>(),
         (Model::Imm, E::Mo) if uses.sc_accesses => task.run::<Mo<ImmSc<true>>>(),
@@ -136,12 +137,17 @@ pub fn with_checker<T: WithChecker>(
 }
 
 /// RC11, with the release sequences of C11 or C++20.
-fn with_rc11<const C20: bool, T: WithChecker>(equivalence: Equivalence, uses: Uses, task: T) -> T::Output {
-    match equivalence {
+fn with_rc11<const C20: bool, T: WithChecker>(
+    equivalence: Equivalence,
+    uses: Uses,
+    task: T,
+) -> Option<T::Output> {
+    Some(match equivalence {
         Equivalence::Mo if uses.sc() => task.run::<Mo<Rc11<Rc11Hb<true, C20>>>>(),
         Equivalence::Mo if uses.fences => task.run::<Mo<Rc11Weak<Rc11Hb<true, C20>>>>(),
         Equivalence::Mo => task.run::<Mo<Rc11Weak<Rc11Hb<false, C20>>>>(),
         Equivalence::Rf if uses.sc() => task.run::<RfSc<Rc11Hb<true, C20>>>(),
         Equivalence::Rf => task.run::<Rf<Rc11Hb<true, C20>>>(),
-    }
+        Equivalence::Values => return None,
+    })
 }

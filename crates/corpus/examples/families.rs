@@ -1,6 +1,6 @@
 //! Runs benchmark families on one thread and says what an execution costs.
 //!
-//! `families NAME SIZE MODEL mo|rf` runs one; `families table` runs the list below and prints a table,
+//! `families NAME SIZE MODEL mo|rf|values` runs one; `families table` runs the list below and prints a table,
 //! beside GenMC's times where `../shared/oracle/genmc_times.tsv` has them. Seconds are CPU seconds.
 
 use porf_corpus::family::family;
@@ -40,20 +40,25 @@ fn main() {
         [word] if word == "table" => table(),
         [name, size, model, equivalence] => {
             let model: Model = model.parse().expect("a model");
-            let equivalence = if equivalence == "rf" { Equivalence::Rf } else { Equivalence::Mo };
+            let equivalence = match equivalence.as_str() {
+                "rf" => Equivalence::Rf,
+                "values" => Equivalence::Values,
+                _ => Equivalence::Mo,
+            };
             let (s, seconds) = run(name, size.parse().unwrap_or(0), model, equivalence);
             println!(
-                "{name}({size}) {model} {equivalence}: {} executions, {} blocked, {} events, {} revisits, {seconds:.3} s, {:.0} ns/execution, {:.1} ns/event",
+                "{name}({size}) {model} {equivalence}: {} executions, {} blocked, {} events, {} revisits, {} states, {seconds:.3} s, {:.0} ns/execution, {:.1} ns/event",
                 s.executions,
                 s.blocked,
                 s.events,
                 s.revisits,
+                s.states,
                 seconds * 1e9 / (s.executions + s.blocked).max(1) as f64,
                 seconds * 1e9 / s.events.max(1) as f64,
             );
         }
         _ => {
-            eprintln!("usage: families NAME SIZE MODEL mo|rf, or families table");
+            eprintln!("usage: families NAME SIZE MODEL mo|rf|values, or families table");
             std::process::exit(2);
         }
     }

@@ -31,6 +31,10 @@ pub(crate) fn dispatch<S: Search>(
         }
     }
     check_dialect(program, model)?;
+    if equivalence == Equivalence::Values && model.entry().has(equivalence) {
+        // The search up to values is another one, without tasks.
+        return Err(Error::Unsupported("a search up to values by other ways than `explore`".into()));
+    }
     let options = &fit(*options, model);
     with_checker(model, equivalence, uses(program), Of(program, options, search)).unwrap_or_else(|| {
         // Other programs have a checker.

@@ -671,7 +671,7 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     }
 
     /// Whether all that waiting threads would read again can be the last write of its location, at once.
-    fn waits_for_ever(&mut self) -> bool {
+    pub fn waits_for_ever(&mut self) -> bool {
         let Some(awaited) = self.execution(true).awaited() else { return false };
         self.model.may_all_be_last(&self.trail.now, &awaited)
     }

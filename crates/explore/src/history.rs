@@ -192,7 +192,7 @@ impl Tag {
         Tag((node as u32) << 3 | ready as u32)
     }
 
-    fn node(self) -> usize {
+    pub fn node(self) -> usize {
         (self.0 >> 3) as usize
     }
 
@@ -328,6 +328,11 @@ impl<'p> History<'p> {
         self.grow(tag, answer)
     }
 
+    /// The same, if that was asked before.
+    pub fn known_child(&self, tag: Tag, answer: Value) -> Option<Tag> {
+        self.node(tag).children.iter().find(|(seen, _)| *seen == answer).map(|(_, child)| *child)
+    }
+
     #[cold]
     fn grow(&mut self, tag: Tag, answer: Value) -> Result<Tag, Error> {
         let mut state = self.state(tag).clone();
@@ -372,6 +377,11 @@ impl<'p> History<'p> {
     pub fn thread_count(&self) -> usize {
         let created = self.created.0.lock().unwrap_or_else(PoisonError::into_inner);
         self.interp.program().threads.len() + created.len()
+    }
+
+    /// Who starts the threads that do not run from the beginning: see [`Created::list`].
+    pub fn created_list(&self) -> Vec<(u16, u32)> {
+        self.created.list()
     }
 
     /// The beginning of thread `child`, which a thread is about to start.

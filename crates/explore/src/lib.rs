@@ -30,6 +30,7 @@ mod split;
 mod stuck;
 mod symmetry;
 mod task;
+mod values;
 mod visit;
 mod weave;
 
@@ -136,6 +137,9 @@ fn explore_all(
     mixed::anew(program, options, |program, options, anew| {
         if anew {
             let _ = visitor.visit(Visit::Anew(&program.cuts));
+        }
+        if equivalence == Equivalence::Values && model.entry().has(equivalence) {
+            return values::explore(program, options, visitor);
         }
         if needs_weaving(model, equivalence) {
             return weave_model(program, model, options, Start::default(), visitor)

@@ -132,6 +132,19 @@ impl Task {
         Task::with_choices(graph, graph.newest(), Ev::NONE, &[])
     }
 
+    /// A graph that is to be extended, from its events in order: thread, answer, and the position of the source of a
+    /// read, or the place of a write.
+    pub(crate) fn in_order(events: Vec<(ThreadId, Value, Option<u32>, Option<u32>)>) -> Task {
+        let event = |(thread, answer, rf, co): (ThreadId, Value, Option<u32>, Option<u32>)| TaskEvent {
+            thread: thread.0,
+            answer,
+            rf,
+            revisited: None,
+            co,
+        };
+        Task { events: events.into_iter().map(event).collect(), ..Task::default() }
+    }
+
     /// A graph up to `last`, which has some choices; in a copy, `revisited` is the read that takes its value from it.
     fn with_choices(graph: &ExecutionGraph, last: Ev, revisited: Ev, choices: &[Choice]) -> Task {
         // Neither has a read with untried choices a source, nor such a write a place.

@@ -104,6 +104,9 @@ pub struct Statistics {
     pub atomic_parts: bool,
     /// How often each reduction was made.
     pub reduced: Reduced,
+    /// Of a search up to values: the states that it keeps.
+    #[serde(default)]
+    pub states: u64,
 }
 
 impl Statistics {
@@ -117,6 +120,7 @@ impl Statistics {
         self.whole |= other.whole;
         self.atomic_parts |= other.atomic_parts;
         self.reduced.add(&other.reduced);
+        self.states += other.states;
     }
 
     /// What was done since.

@@ -13,6 +13,8 @@ mod nodes;
 mod support;
 #[path = "reductions/threads.rs"]
 mod threads;
+#[path = "reductions/values.rs"]
+mod values;
 
 use porf_event::ThreadId;
 use porf_explore::{Equivalence, Model, Options, Reduction, Reductions, Schedule, Visit, explore};

@@ -65,6 +65,8 @@ pub enum Equivalence {
     Mo,
     /// Same events and rf.
     Rf,
+    /// Same events and final memory, where a read has its value and not the write that it comes from. An experiment.
+    Values,
 }
 
 /// What a litmus test is written in.
@@ -284,6 +286,7 @@ impl fmt::Display for Equivalence {
         f.write_str(match self {
             Equivalence::Mo => "mo",
             Equivalence::Rf => "rf",
+            Equivalence::Values => "values",
         })
     }
 }

@@ -37,6 +37,8 @@ pub enum Model {
 
 /// Executions differ by co; or, where the user asks for that, by rf alone.
 const MO_OR_RF: &[Equivalence] = &[Equivalence::Mo, Equivalence::Rf];
+/// The same; or by the values that reads get.
+const ALL: &[Equivalence] = &[Equivalence::Mo, Equivalence::Rf, Equivalence::Values];
 /// Executions differ by co.
 const MO: &[Equivalence] = &[Equivalence::Mo];
 
@@ -53,7 +55,7 @@ pub const ENTRIES: &[Entry] = &[
         architecture: None,
         orders_writes: true,
         races: false,
-        equivalences: MO_OR_RF,
+        equivalences: ALL,
         checked: CheckedBy::Code,
         proves: true,
     },

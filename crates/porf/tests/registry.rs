@@ -25,7 +25,7 @@ fn the_explorer_takes_the_equivalences_of_the_registry_and_no_others() {
         let tests = tests(if model == Model::Lkmm { "lkmm" } else { "c11" });
         let (name, text) = tests.into_iter().find(|(name, _)| name.contains("/MP")).unwrap();
         let input = Input::litmus(&name, &text).unwrap();
-        for equivalence in [Equivalence::Mo, Equivalence::Rf] {
+        for equivalence in [Equivalence::Mo, Equivalence::Rf, Equivalence::Values] {
             let answer = verify(&input, &Request { equivalence, ..Request::new(model) });
             assert_eq!(answer.is_ok(), model.entry().has(equivalence), "{model} up to {equivalence}");
         }

@@ -55,7 +55,8 @@ pub struct Args {
         conflicts_with_all = ["estimate", "checkpoint", "witness", "dot", "sarif", "junit"]
     )]
     against: Option<Model>,
-    /// When two executions count as the same: if they agree on rf and co (mo), or on rf alone (rf)
+    /// When two executions count as the same: if they agree on rf and co (mo), on rf alone (rf), or on what
+    /// threads read and on final memory (values: an experiment, for sc only)
     #[arg(long, value_enum, default_value_t = EquivalenceName::Mo)]
     equivalence: EquivalenceName,
     /// Cut off executions in which a loop runs more than N times; the answer then covers N iterations only
@@ -166,6 +167,7 @@ const HINTS: Budget = Budget { executions: Some(20_000), time: Some(Duration::fr
 enum EquivalenceName {
     Mo,
     Rf,
+    Values,
 }
 
 /// What stands for Rust's standard library.
@@ -369,6 +371,7 @@ impl From<EquivalenceName> for Equivalence {
         match name {
             EquivalenceName::Mo => Equivalence::Mo,
             EquivalenceName::Rf => Equivalence::Rf,
+            EquivalenceName::Values => Equivalence::Values,
         }
     }
 }

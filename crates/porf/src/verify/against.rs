@@ -8,8 +8,8 @@
 //! B's executions are kept as 128-bit hashes; two that are different collide with a probability that does
 //! not matter. Cost: both explorations.
 
-use super::Request;
 use super::budget::Watch;
+use super::{Request, not_up_to_values};
 use crate::explain::{Why, explain};
 use crate::input::Input;
 use crate::trace::Trace;
@@ -44,6 +44,9 @@ pub struct Difference {
 /// interrupt of the request matter.
 pub fn against(input: &Input, request: &Request<'_>, second: Model) -> Result<Difference, Error> {
     let first = request.model;
+    if request.equivalence == Equivalence::Values {
+        return Err(not_up_to_values("--against"));
+    }
     if let Some(question) = &input.question {
         mapping::reading(question.test(), first)?;
         mapping::reading(question.test(), second)?;

@@ -119,7 +119,7 @@ impl<'a> Findings<'a> {
     /// The search that begins now: on what, and how.
     pub fn begin(&mut self, program: &Program, model: Model, equivalence: Equivalence) {
         self.sections = Sections::of(program, model, equivalence);
-        self.ordered = equivalence == Equivalence::Mo && model.orders_writes();
+        self.ordered = equivalence != Equivalence::Rf && model.orders_writes();
     }
 
     /// Takes what the search shows next. The search stops if this breaks.

@@ -131,8 +131,34 @@ impl Request<'_> {
 const LEFT: &str = "the process ends while other threads still wait, which would never go on: that is no violation, \
                     because nobody joins them";
 
+/// What the search up to values does not do.
+fn refuse_up_to_values(input: &Input, request: &Request<'_>) -> Result<(), Error> {
+    if request.equivalence != Equivalence::Values {
+        return Ok(());
+    }
+    let refused = [
+        (request.jobs > 1, "--jobs"),
+        (request.checkpoint.is_some(), "--checkpoint"),
+        (request.remote.is_some(), "a search on a cluster"),
+    ];
+    if let Some((_, what)) = refused.into_iter().find(|(is_asked, _)| *is_asked) {
+        return Err(not_up_to_values(what));
+    }
+    let sections =
+        input.program.global(porf_frontend_llvm::ATOMIC_SECTION).filter(|_| input.program.image.is_some());
+    if sections.is_some() {
+        return Err(not_up_to_values("a program with atomic sections (__VERIFIER_atomic_begin)"));
+    }
+    Ok(())
+}
+
+fn not_up_to_values(what: &str) -> Error {
+    Error::Input(format!("{what} does not go with --equivalence values, which is an experiment"))
+}
+
 /// One search. The second result says that it came to no end, and that a bound on loops may help.
 pub(crate) fn once(input: &Input, request: &Request<'_>) -> Result<(Answer, bool), Error> {
+    refuse_up_to_values(input, request)?;
     let program = compiled(input, request.model)?;
     // Reductions identify executions that differ only in dead registers or in which thread is which. A condition
     // can tell these apart.
@@ -304,7 +330,7 @@ fn search<'a>(
     findings.begin(program, request.model, equivalence);
     let alone = request.jobs <= 1
         && request.checkpoint.is_none()
-        && request.progress.is_none()
+        && (request.progress.is_none() || equivalence == Equivalence::Values)
         && request.remote.is_none();
     let explored = if alone {
         let mut visitor = |visit: Visit<'_, '_>| findings.visit(visit);
@@ -332,6 +358,9 @@ fn search<'a>(
 
 /// How many executions to expect.
 pub fn estimate(input: &Input, request: &Request<'_>) -> Result<Estimate, Error> {
+    if request.equivalence == Equivalence::Values {
+        return Err(not_up_to_values("--estimate"));
+    }
     let program = compiled(input, request.model)?;
     estimate_compiled(&program, request, request.equivalence, ESTIMATE)
 }
