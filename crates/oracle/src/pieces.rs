@@ -3,7 +3,7 @@
 //! The pieces are the coarsest ones such that each access covers some of them in whole. An access of several pieces is
 //! several events, which carry the same id; the model relates them by `si`. This is how herd's mixed-size variant
 //! sees such accesses, but for its pieces, which all have the size of the smallest access of the test. (Alglave,
-//! Deacon, Grisenthwaite, Hacquard, Maranget, "Armed Cats", TOPLAS 2021, section 4.)
+//! Deacon, Grisenthwaite, Hacquard, Maranget, "Armed Cats", TOPLAS 2021.)
 //!
 //! The lowest addresses hold the lowest bits. Limits: accesses of up to 8 bytes are cut.
 
@@ -53,7 +53,8 @@ impl Pieces {
 
     /// An access that cannot be cut: it is not at a multiple of its size, or too wide.
     pub fn odd(&self) -> Option<Access> {
-        let odd = |access: &&Access| access.size > 8 || access.location.0 % u64::from(access.size) != 0;
+        let odd =
+            |access: &&Access| access.size > 8 || !access.location.0.is_multiple_of(u64::from(access.size));
         self.accesses.iter().find(odd).copied()
     }
 }
