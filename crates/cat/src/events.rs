@@ -10,7 +10,7 @@ use porf_relation::{EventSet, Relation};
 /// One event, in the form that [`EventStructure`] takes. Initial writes are `Write`s of [`ThreadId::INIT`].
 #[derive(Clone, Copy, Debug)]
 pub struct EventView<'a> {
-    /// Its thread and its position there.
+    /// Its thread and its position there. Events of one access (see [`EventStructure`]) have the same.
     pub id: EventId,
     /// What it does.
     pub label: &'a Label,
@@ -19,6 +19,9 @@ pub struct EventView<'a> {
 }
 
 /// The fixed part of an execution: every set and relation that does not depend on rf and co.
+///
+/// Where accesses of different sizes overlap, an access is one event for each cell that it covers. The events of one
+/// access have one id: po does not order them, and `si` ("same instruction", also `sm`) relates them.
 #[derive(Clone, Debug)]
 pub struct EventStructure {
     len: usize,
@@ -38,6 +41,8 @@ pub struct EventStructure {
     casdep: Relation,
     amo: Relation,
     lxsx: Relation,
+    /// The events of one access; `None` if every access is one event, which is the default of `si`.
+    si: Option<Relation>,
     /// What each event reads or writes.
     values: Vec<Option<Value>>,
 }
@@ -62,7 +67,8 @@ impl EventStructure {
             pick_ctrl: empty.clone(),
             casdep: empty.clone(),
             amo: empty.clone(),
-            lxsx: empty,
+            lxsx: empty.clone(),
+            si: None,
             values: events.iter().map(|event| event.label.value()).collect(),
         };
         let mut threads: Vec<(ThreadId, usize)> = Vec::new();
@@ -74,7 +80,10 @@ impl EventStructure {
             let thread = class(&mut threads, event.id.thread, &mut structure.threads, len);
             if event.id.thread != ThreadId::INIT {
                 for earlier in structure.threads[thread].iter() {
-                    structure.po.insert(earlier, number);
+                    match events[earlier].id == event.id {
+                        true => structure.si.get_or_insert_with(|| empty.clone()).insert(earlier, number),
+                        false => structure.po.insert(earlier, number),
+                    }
                 }
             }
             structure.threads[thread].insert(number);
@@ -95,6 +104,11 @@ impl EventStructure {
                 RmwKind::Exclusive | RmwKind::Loop => structure.lxsx.insert(read, write),
                 _ => structure.amo.insert(read, write),
             }
+        }
+        let accesses = structure.set("M").unwrap_or_else(|| EventSet::empty(len));
+        if let Some(si) = &mut structure.si {
+            si.union_with(&si.clone().inverse());
+            si.union_with(&Relation::identity_on(&accesses));
         }
         structure
     }
@@ -128,22 +142,23 @@ impl EventStructure {
             (0..number)
                 .rev()
                 .take_while(|&n| events[n].id.thread == id.thread)
-                .find(|&n| events[n].id == source)
+                .skip_while(move |&n| events[n].id != source)
+                .take_while(move |&n| events[n].id == source)
         };
         let kinds = [
             (&dependencies.addr, &mut self.addr, &mut self.pick_addr),
             (&dependencies.data, &mut self.data, &mut self.pick_data),
             (&dependencies.ctrl, &mut self.ctrl, &mut self.pick_ctrl),
         ];
-        dependencies.cas.iter().chain(dependencies.cas.picks()).filter_map(find).for_each(|source| {
+        dependencies.cas.iter().chain(dependencies.cas.picks()).flat_map(find).for_each(|source| {
             self.casdep.insert(source, number);
         });
         for (set, relation, pick) in kinds {
-            for source in set.iter().filter_map(find) {
+            for source in set.iter().flat_map(find) {
                 relation.insert(source, number);
                 pick.insert(source, number);
             }
-            for source in set.picks().filter_map(find) {
+            for source in set.picks().flat_map(find) {
                 pick.insert(source, number);
             }
         }
@@ -187,6 +202,8 @@ impl Structure for EventStructure {
         ];
         if self.sets.iter().any(|(tag, _)| *tag == name) {
             Some(Kind::Set)
+        } else if matches!(name, "si" | "sm") {
+            self.si.is_some().then_some(Kind::Relation)
         } else {
             RELATIONS.contains(&name).then_some(Kind::Relation)
         }
@@ -211,6 +228,7 @@ impl Structure for EventStructure {
             "casdep" => self.casdep.clone(),
             "amo" => self.amo.clone(),
             "lxsx" => self.lxsx.clone(),
+            "si" | "sm" => return self.si.clone(),
             "same-value" => Relation::filter(self.len, |a, b| {
                 self.values[a].is_some() && self.values[a] == self.values[b]
             }),

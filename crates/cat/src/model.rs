@@ -48,6 +48,7 @@ struct Facts {
     porf: bool,
     demands: bool,
     chooses: bool,
+    mixed: bool,
 }
 
 impl CatModel {
@@ -136,6 +137,12 @@ impl CatModel {
         self.facts().chooses
     }
 
+    /// Whether the model speaks of accesses that are several events, because others access parts of the same bytes:
+    /// it asks for `si`.
+    pub fn takes_mixed_sizes(&self) -> bool {
+        self.facts().mixed
+    }
+
     fn facts(&self) -> Facts {
         *self.facts.get_or_init(|| match Program::compile(self, &Nominal) {
             Ok(program) => Facts {
@@ -145,6 +152,7 @@ impl CatModel {
                 porf: program.implies_porf_acyclicity(),
                 demands: program.demands(),
                 chooses: program.chooses(),
+                mixed: MIXED_SIZES.iter().any(|name| program.uses(name)),
             },
             // The error comes up again when an execution is bound, and is reported then.
             Err(_) => Facts { dependencies: true, ..Facts::default() },
@@ -260,6 +268,8 @@ struct Nominal;
 
 const BASE_SETS: &[&str] = &["R", "W", "M", "IW"];
 const BASE_RELATIONS: &[&str] = &["po", "loc", "int", "ext", "same-value"];
+/// The two names of the relation between the events of one access.
+const MIXED_SIZES: &[&str] = &["si", "sm"];
 const DEPENDENCIES: &[&str] =
     &["addr", "data", "ctrl", "casdep", "pick-addr-dep", "pick-data-dep", "pick-ctrl-dep", "pick-dep"];
 
@@ -277,7 +287,7 @@ impl Structure for Nominal {
     }
 
     fn kind(&self, name: &str) -> Option<Kind> {
-        let relations = [BASE_RELATIONS, DEPENDENCIES, defaults::EMPTY_RELATIONS];
+        let relations = [BASE_RELATIONS, MIXED_SIZES, DEPENDENCIES, defaults::EMPTY_RELATIONS];
         if [BASE_SETS, defaults::EMPTY_SETS].concat().contains(&name) {
             Some(Kind::Set)
         } else {

@@ -57,6 +57,8 @@ pub struct LitmusTest {
     pub filter: Option<Prop>,
     /// From `locations [...]`: shown in states beside what the condition mentions.
     pub locations: Vec<Observable>,
+    /// Whether accesses of different sizes may touch the same bytes.
+    pub mixed: bool,
     /// The meta lines `Key=value`.
     pub info: Vec<(String, String)>,
     /// The source, which the spans of the program point into.
@@ -100,15 +102,7 @@ pub fn parse(file: &str, text: &str) -> Result<LitmusTest, Diagnostic> {
             }
         }
     }
-    if dialect != Dialect::C {
-        size::assign(&mut memory, &threads).map_err(|mixed| {
-            let message = format!(
-                "'{}' is accessed with {} and with {} bytes: mixed-size accesses are not supported",
-                mixed.variable, mixed.sizes.0, mixed.sizes.1
-            );
-            source.error_at(mixed.span, message)
-        })?;
-    }
+    let mixed = dialect != Dialect::C && size::assign(&mut memory, &threads);
     let question = condition::parse(&mut cursor, &mut memory, &mut |thread, name| {
         let (name, _) = name_of(name)?;
         let Some(code) = threads.get_mut(thread) else {
@@ -127,6 +121,7 @@ pub fn parse(file: &str, text: &str) -> Result<LitmusTest, Diagnostic> {
         condition: question.condition,
         filter: question.filter,
         locations: question.locations,
+        mixed,
         info: header.info,
         text: text.to_string(),
         code,

@@ -1,69 +1,72 @@
 //! How wide are the cells? Found from the accesses that may touch each variable.
 //!
 //! Addresses flow from initial values through registers and memory. The analysis ignores the order of
-//! instructions and treats memory as one cell. A variable that is accessed with several sizes would
-//! need mixed-size events, so the test is refused.
+//! instructions and treats memory as one cell. A variable that is accessed with several sizes, or in parts, keeps the
+//! size that its type gives; without a type it has that of the widest access.
 
 use crate::memory::{Initial, Memory};
 use crate::thread::Thread;
-use porf_ir::{BinOp, Instr, Operand, Span};
+use porf_ir::{BinOp, Instr, Operand};
 
-/// A variable is accessed with two sizes; the place is that of an access with the second size.
-pub(crate) struct MixedSize {
-    pub variable: String,
-    pub span: Span,
-    pub sizes: (u8, u8),
-}
-
-/// The variables that a value may point to; one bit each, the last bit stands for all further ones.
+/// The variables that a value may point to: one bit each. One bit stands for all further variables, and the last one
+/// says that the value may be a number other than 0.
 type Points = u128;
 
-/// Sets the cell size of every variable that is accessed.
-pub(crate) fn assign(memory: &mut Memory, threads: &[Thread]) -> Result<(), MixedSize> {
+const NUMBER: Points = 1 << 127;
+
+/// Sets the size of every variable that is accessed. Returns whether accesses of different sizes may overlap.
+pub(crate) fn assign(memory: &mut Memory, threads: &[Thread]) -> bool {
     let mut sizes = threads.iter().flat_map(|thread| &thread.function.code).filter_map(access);
     let first = sizes.next().map(|(_, size)| size);
-    if let Some(size) = first
-        && sizes.all(|(_, other)| other == size)
-    {
-        // In the ordinary case there is no need to know which access goes where.
-        for variable in &mut memory.variables {
-            variable.size = Some(size);
-        }
+    let uniform = first.filter(|size| sizes.all(|(_, other)| other == *size));
+    if let Some(size) = uniform {
         memory.default_size = size;
-        return Ok(());
-    }
-    let mut flow = Flow { memory, contents: 0, registers: Vec::new() };
-    flow.solve(threads);
-    let registers = flow.registers;
-    let mut found: Vec<Option<u8>> = vec![None; memory.variables.len()];
-    for (thread, registers) in threads.iter().zip(&registers) {
-        for (instr, span) in thread.function.code.iter().zip(&thread.function.spans) {
-            let Some((address, size)) = access(instr) else { continue };
-            let points = operand(memory, registers, address);
-            for (at, known) in found.iter_mut().enumerate() {
-                if points & bit(at) == 0 {
-                    continue;
-                }
-                match *known {
-                    Some(other) if other != size => {
-                        let variable = memory.variables[at].name.clone();
-                        return Err(MixedSize { variable, span: *span, sizes: (other, size) });
-                    }
-                    _ => *known = Some(size),
-                }
-            }
+        if memory.variables.iter().all(|variable| variable.size.is_none_or(|declared| declared <= size)) {
+            // In the ordinary case there is no need to know which access goes where.
+            memory.variables.iter_mut().for_each(|variable| variable.size = Some(size));
+            return false;
         }
     }
-    for (variable, size) in memory.variables.iter_mut().zip(found) {
-        variable.size = size.or(variable.size);
+    let mut flow = Flow { memory, contents: 0, moved: 0, registers: Vec::new() };
+    flow.solve(threads);
+    let Flow { registers, moved, .. } = flow;
+    let mut found: Vec<Sizes> = memory.variables.iter().map(|_| Sizes::default()).collect();
+    for (thread, registers) in threads.iter().zip(&registers) {
+        for (address, size) in thread.function.code.iter().filter_map(access) {
+            let points = operand(memory, registers, address);
+            found.iter_mut().enumerate().filter(|(at, _)| points & bit(*at) != 0).for_each(|(_, sizes)| {
+                sizes.widest = sizes.widest.max(size);
+                sizes.narrowest = Some(sizes.narrowest.map_or(size, |known| known.min(size)));
+            });
+        }
     }
-    Ok(())
+    let mut mixed = false;
+    for (at, (variable, Sizes { narrowest, widest })) in memory.variables.iter_mut().zip(found).enumerate() {
+        let Some(narrowest) = narrowest else { continue };
+        // All accesses may be to the same part of a variable: then it has their size.
+        let in_parts = moved & bit(at) != 0 && variable.elements.is_none() && variable.size > Some(widest);
+        variable.size = match narrowest == widest && !in_parts {
+            true => Some(widest),
+            false => Some(variable.size.unwrap_or(widest)),
+        };
+        mixed |= narrowest != widest || in_parts;
+    }
+    mixed
+}
+
+/// Of the accesses to a variable.
+#[derive(Clone, Copy, Default)]
+struct Sizes {
+    narrowest: Option<u8>,
+    widest: u8,
 }
 
 struct Flow<'m> {
     memory: &'m Memory,
     /// What memory may hold.
     contents: Points,
+    /// The variables whose address something is added to: there may be accesses to what lies behind it.
+    moved: Points,
     registers: Vec<Vec<Points>>,
 }
 
@@ -71,9 +74,10 @@ impl Flow<'_> {
     fn solve(&mut self, threads: &[Thread]) {
         for variable in &self.memory.variables {
             for initial in &variable.init {
-                if let Initial::Address { variable, .. } = initial {
-                    self.contents |= bit(*variable);
-                }
+                self.contents |= match initial {
+                    Initial::Address { variable, .. } => bit(*variable),
+                    Initial::Int(value) => constant(self.memory, *value as u64),
+                };
             }
         }
         for thread in threads {
@@ -118,6 +122,10 @@ impl Flow<'_> {
             }
             _ => 0,
         };
+        if let Instr::Bin { op: BinOp::Add, a, b, .. } = instr {
+            let (a, b) = (value(self, *a), value(self, *b));
+            self.moved |= if b & NUMBER != 0 { a } else { 0 } | if a & NUMBER != 0 { b } else { 0 };
+        }
         if let Some(dst) = instr.destination() {
             self.registers[thread][dst.0 as usize] |= gives;
         }
@@ -144,9 +152,13 @@ fn operand(memory: &Memory, registers: &[Points], operand: Operand) -> Points {
 }
 
 fn constant(memory: &Memory, value: u64) -> Points {
-    memory.at(value).map_or(0, bit)
+    match memory.at(value) {
+        Some(variable) => bit(variable),
+        None if value == 0 => 0,
+        None => NUMBER,
+    }
 }
 
 fn bit(variable: usize) -> Points {
-    1 << variable.min(127)
+    1 << variable.min(126)
 }

@@ -60,10 +60,6 @@ fn assembly() {
     check(&arm("DMB FOO"), "t.litmus:4:6: 'foo' is no option of a barrier");
     check(&arm("MOV W0,#1 W2"), "t.litmus:4:12: expected the end of the instruction, found 'W2'");
     check(&arm("B.EQ L0"), "t.litmus:4:9: nothing has been compared before this condition");
-    check(
-        &arm("LDRB W0,[X1] ;\n LDR W2,[X1]"),
-        "t.litmus:5:2: 'x' is accessed with 1 and with 4 bytes: mixed-size accesses are not supported",
-    );
     check("X86 a\n{}\n P0 | P2 ;\nexists (x=1)\n", "t.litmus:3:9: expected thread P1, found 'P2'");
 }
 

@@ -5,7 +5,8 @@ use crate::run::{Interpreter, finish, value};
 use crate::taint::Sources;
 use crate::{FaultKind, Step, ThreadState};
 use porf_event::{
-    Access, BlockReason, DepSet, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value, WriteMode,
+    Access, BlockReason, DepSet, Dialect, Label, Location, LockKind, ReadMode, RmwKind, ThreadId, Value,
+    WriteMode,
 };
 use porf_ir::{AllocKind, Instr, Operand, Region, Width, layout};
 
@@ -81,6 +82,17 @@ impl Request {
 }
 
 impl Interpreter<'_> {
+    /// Whether a store-conditional may succeed: its cell is that of the last exclusive load. On RISC-V a part of it
+    /// will do, for the reservation set has all bytes that were loaded (ISA manual, "Zalrsc").
+    fn is_reserved(&self, state: &ThreadState, access: Access) -> bool {
+        let Some((location, size)) = state.exclusive else { return false };
+        let offset = access.location.0.wrapping_sub(location.0);
+        (location, size) == (access.location, access.size)
+            || self.program.dialect == Dialect::RiscV
+                && offset < u64::from(size)
+                && offset + u64::from(access.size) <= u64::from(size)
+    }
+
     /// What the instruction, in its present phase, wants of the world.
     pub(crate) fn request(&self, state: &mut ThreadState, instr: &Instr) -> Request {
         let at = |state: &ThreadState, address: Operand, size: u8| Access {
@@ -154,7 +166,7 @@ impl Interpreter<'_> {
             }
             Instr::StoreExclusive { status, failure, address, value: stored, size, mode, .. } => {
                 let access = at(state, address, size);
-                if state.exclusive != Some((access.location, access.size)) {
+                if !self.is_reserved(state, access) {
                     finish(state, status, failure, DepSet::new());
                     return Request::Skip;
                 }

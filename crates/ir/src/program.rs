@@ -152,11 +152,11 @@ impl Program {
         }
         let Some(global) = self.global_at(address) else { return 0 };
         let offset = address - global.address;
-        global
-            .init
-            .iter()
-            .find(|cell| cell.offset == offset && cell.size == size)
-            .map_or(0, |cell| cell.value)
+        match global.init.iter().find(|cell| cell.offset == offset && cell.size == size) {
+            Some(cell) => cell.value,
+            None => (0..u64::from(size.min(8)))
+                .fold(0, |value, byte| value | Value::from(global.initial_byte(offset + byte)) << (8 * byte)),
+        }
     }
 
     /// `x`, `x[2]` (for an offset in units of `size`) or the bare number.
@@ -215,6 +215,15 @@ impl Program {
         let offset = layout::offset(address);
         let at = if offset > start { format!("+{}", offset - start) } else { String::new() };
         Some(format!("{kind}({}.{}){at}", layout::owner(address), layout::slot(address)))
+    }
+}
+
+impl Global {
+    /// A byte of its initial contents; the lowest addresses hold the lowest bits.
+    fn initial_byte(&self, offset: u64) -> u8 {
+        let covers =
+            |cell: &&InitCell| (cell.offset..cell.offset + u64::from(cell.size.min(8))).contains(&offset);
+        self.init.iter().find(covers).map_or(0, |cell| (cell.value >> (8 * (offset - cell.offset))) as u8)
     }
 }
 

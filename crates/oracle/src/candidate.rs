@@ -1,11 +1,16 @@
 //! A choice of one trace per thread: the event structure of candidate executions.
 //!
 //! Events are numbered: first one initial write per location, then the memory accesses and fences of
-//! each thread in program order. Choices and other events that no model knows are left out.
+//! each thread in program order. Choices and other events that no model knows are left out. An access of several
+//! pieces is one event for each of them, with the same id ([`pieces`](crate::pieces)).
 
 use crate::Trace;
-use porf_event::{Dependencies, EventId, Label, Location, RmwKind, ThreadId, Value, no_access, silent};
+use crate::pieces::{self, Pieces};
+use porf_event::{
+    Access, Dependencies, EventId, Label, Location, RmwKind, ThreadId, Value, no_access, silent,
+};
 use porf_ir::Program;
+use smallvec::SmallVec;
 
 /// The events of a choice of traces; rf and co are still open.
 #[derive(Clone, Debug)]
@@ -14,6 +19,8 @@ pub struct Candidate<'t> {
     pub events: Vec<CandidateEvent<'t>>,
     /// The location of each initial write: event `i` initialises `locations[i]`.
     pub locations: Vec<Location>,
+    /// Whether some access is several events.
+    pub is_mixed: bool,
     /// One for each thread.
     pub traces: Vec<&'t Trace>,
     /// Pairs of the read and the write of a read-modify-write.
@@ -23,7 +30,7 @@ pub struct Candidate<'t> {
 /// An event of a candidate.
 #[derive(Clone, Copy, Debug)]
 pub struct CandidateEvent<'t> {
-    /// Its thread and its position there.
+    /// Its thread and its position there. Events of one access have the same.
     pub id: EventId,
     /// What it does.
     pub label: Label,
@@ -34,11 +41,12 @@ pub struct CandidateEvent<'t> {
 }
 
 impl<'t> Candidate<'t> {
-    pub(crate) fn new(program: &Program, traces: &[&'t Trace]) -> Candidate<'t> {
-        let mut accesses: Vec<_> = traces
+    pub(crate) fn new(program: &Program, traces: &[&'t Trace], cuts: &Pieces) -> Candidate<'t> {
+        let mut accesses: Vec<Access> = traces
             .iter()
             .flat_map(|trace| trace.events.iter())
             .filter_map(|(label, _)| label.access())
+            .flat_map(|access| cuts.of(access))
             .collect();
         accesses.sort();
         accesses.dedup_by_key(|access| access.location);
@@ -59,34 +67,44 @@ impl<'t> Candidate<'t> {
                 location: Some(index),
             });
         }
-        let mut rmw = Vec::new();
+        let (mut rmw, mut is_mixed) = (Vec::new(), false);
         for (thread, trace) in traces.iter().enumerate() {
-            let mut open_read = None;
+            let mut open_reads: SmallVec<[usize; 4]> = SmallVec::new();
             for (index, (label, dependencies)) in trace.events.iter().enumerate() {
-                let location = match label {
-                    Label::Read { access, .. } | Label::Write { access, .. } => {
-                        Some(locations.binary_search(&access.location).expect("collected above"))
+                let id = EventId::new(ThreadId(thread as u16), index as u32);
+                let dependencies = Some(dependencies);
+                let access = match label {
+                    Label::Read { access, .. } | Label::Write { access, .. } => *access,
+                    Label::Fence { .. } => {
+                        events.push(CandidateEvent { id, label: *label, dependencies, location: None });
+                        continue;
                     }
-                    Label::Fence { .. } => None,
                     // Threads that are created at run time were refused before.
                     silent!() | Label::Create { .. } | Label::Join { .. } => continue,
                 };
-                let number = events.len();
+                let first = events.len();
+                for piece in cuts.of(access) {
+                    let location = locations.binary_search(&piece.location).expect("collected above");
+                    let label = pieces::label(label, piece);
+                    events.push(CandidateEvent { id, label, dependencies, location: Some(location) });
+                }
+                let numbers = first..events.len();
+                is_mixed |= numbers.len() > 1;
                 if label.rmw().is_pair() {
-                    match (label, open_read) {
-                        (Label::Read { .. }, _) => open_read = Some(number),
-                        (Label::Write { .. }, Some(read)) => {
-                            rmw.push((read, number));
-                            open_read = None;
+                    match label {
+                        Label::Read { .. } => open_reads = numbers.collect(),
+                        Label::Write { .. } => {
+                            let reads = std::mem::take(&mut open_reads);
+                            rmw.extend(
+                                reads.iter().flat_map(|&read| numbers.clone().map(move |w| (read, w))),
+                            );
                         }
-                        (Label::Write { .. }, None) | (no_access!(), _) => {}
+                        no_access!() => {}
                     }
                 }
-                let id = EventId::new(ThreadId(thread as u16), index as u32);
-                events.push(CandidateEvent { id, label: *label, dependencies: Some(dependencies), location });
             }
         }
-        Candidate { events, locations, traces: traces.to_vec(), rmw }
+        Candidate { events, locations, is_mixed, traces: traces.to_vec(), rmw }
     }
 
     /// The number of events.
@@ -109,7 +127,7 @@ impl<'t> Candidate<'t> {
         self.events[event].label.value().unwrap_or(0)
     }
 
-    /// The number of an event.
+    /// The number of an event; of one of them if the access has several.
     pub fn number(&self, id: EventId) -> Option<usize> {
         // The threads come one after the other and their indices rise, so the events are sorted by id,
         // except for the initial writes: they come first but carry the greatest thread number.

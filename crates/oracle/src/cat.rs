@@ -17,6 +17,7 @@ pub struct CatJudge<'m> {
     coherence: bool,
     atomicity: bool,
     dependencies: bool,
+    mixed: bool,
 }
 
 impl<'m> CatJudge<'m> {
@@ -30,6 +31,7 @@ impl<'m> CatJudge<'m> {
             coherence: model.implies_coherence(),
             atomicity: model.implies_atomicity(),
             dependencies: model.needs_dependencies(),
+            mixed: model.takes_mixed_sizes(),
         }
     }
 
@@ -67,6 +69,10 @@ impl Judge for CatJudge<'_> {
 
     fn needs_dependencies(&self) -> bool {
         self.dependencies
+    }
+
+    fn takes_mixed_sizes(&self) -> bool {
+        self.mixed
     }
 
     fn begin(&mut self, program: &Program, candidate: &Candidate<'_>) {

@@ -1,6 +1,7 @@
 //! Combines traces into candidates, and candidates with rf and co into executions.
 
 use crate::location::{Cell, Pruning, RfChoice};
+use crate::pieces::{Pieces, cut};
 use crate::trace::{Trace, traces};
 use crate::{Candidate, CandidateExecution, Refusal};
 use porf_event::{Location, Value};
@@ -16,6 +17,8 @@ pub trait Judge {
     fn implies_atomicity(&self) -> bool;
     /// Whether the model looks at addr, data or ctrl.
     fn needs_dependencies(&self) -> bool;
+    /// Whether the model speaks of accesses that are several events.
+    fn takes_mixed_sizes(&self) -> bool;
     /// Begins a new event structure; rf and co follow.
     fn begin(&mut self, program: &Program, candidate: &Candidate<'_>);
     /// Takes a new rf for the current structure. Returns `false` if no co can make it consistent.
@@ -34,8 +37,16 @@ pub fn enumerate<J: Judge>(
 ) -> Result<(), Refusal> {
     let interpreter =
         Interpreter::new(program).track_dependencies(judge.needs_dependencies()).unroll(Some(unroll));
-    let all = traces(&interpreter, judge.implies_coherence())?;
-    let pairs = Pairs::of(program, &all);
+    let (all, cuts) = traces(&interpreter, judge.implies_coherence())?;
+    if cuts.is_mixed() {
+        if !judge.takes_mixed_sizes() {
+            return Err(Refusal::MixedSizes);
+        }
+        if let Some(access) = cuts.odd() {
+            return Err(Refusal::Misaligned(program.name_of(access.location.0, access.size)));
+        }
+    }
+    let pairs = Pairs::of(program, &all, &cuts);
     let annotated: Vec<Vec<Annotated<'_>>> =
         all.iter().map(|traces| traces.iter().map(|trace| pairs.annotate(trace)).collect()).collect();
     // later[k]: what threads k.. can write.
@@ -43,7 +54,8 @@ pub fn enumerate<J: Judge>(
     for (k, traces) in annotated.iter().enumerate().rev() {
         later[k] = traces.iter().fold(later[k + 1].clone(), |mask, trace| mask.or(&trace.writes));
     }
-    let mut search = Search { program, judge, visit: &mut visit, later: &later, go_on: true, refusal: None };
+    let mut search =
+        Search { program, cuts: &cuts, judge, visit: &mut visit, later: &later, go_on: true, refusal: None };
     search.pick(&annotated, &mut Vec::new(), pairs.initial.clone(), Mask::default());
     search.refusal.map_or(Ok(()), Err)
 }
@@ -56,7 +68,8 @@ struct Annotated<'t> {
 }
 
 /// Numbers for the (location, value) pairs that occur.
-struct Pairs {
+struct Pairs<'c> {
+    cuts: &'c Pieces,
     known: Vec<(Location, Value)>,
     initial: Mask,
 }
@@ -66,6 +79,7 @@ struct Mask(smallvec::SmallVec<[u64; 2]>);
 
 struct Search<'s, J, V> {
     program: &'s Program,
+    cuts: &'s Pieces,
     judge: &'s mut J,
     visit: &'s mut V,
     later: &'s [Mask],
@@ -83,7 +97,7 @@ impl<J: Judge, V: FnMut(&CandidateExecution<'_, '_>, &J) -> bool> Search<'_, J, 
         read: Mask,
     ) {
         let Some((traces, rest)) = all.split_first() else {
-            self.candidate(&Candidate::new(self.program, chosen));
+            self.candidate(&Candidate::new(self.program, chosen, self.cuts));
             return;
         };
         let later = &self.later[self.later.len() - 1 - rest.len()];
@@ -201,21 +215,23 @@ struct Chosen<'c> {
     orders: Vec<&'c [usize]>,
 }
 
-impl Pairs {
-    fn of(program: &Program, all: &[Vec<Trace>]) -> Pairs {
+impl<'c> Pairs<'c> {
+    fn of(program: &Program, all: &[Vec<Trace>], cuts: &'c Pieces) -> Pairs<'c> {
         let mut known = Vec::new();
         let mut sizes = Vec::new();
         for (label, _) in all.iter().flatten().flat_map(|trace| &trace.events) {
             if let (Some(access), Some(value)) = (label.access(), label.value()) {
-                known.push((access.location, value));
-                sizes.push((access.location, access.size));
+                for piece in cuts.of(access) {
+                    known.push((piece.location, cut(access, value, piece)));
+                    sizes.push((piece.location, piece.size));
+                }
             }
         }
         known.sort_unstable();
         known.dedup();
         sizes.sort_unstable();
         sizes.dedup();
-        let mut pairs = Pairs { known, initial: Mask::default() };
+        let mut pairs = Pairs { cuts, known, initial: Mask::default() };
         for (location, size) in sizes {
             let initial = (location, program.initial_value(location.0, size));
             if let Ok(at) = pairs.known.binary_search(&initial) {
@@ -229,8 +245,11 @@ impl Pairs {
         let (mut reads, mut writes) = (Mask::default(), Mask::default());
         for (label, _) in &trace.events {
             if let (Some(access), Some(value)) = (label.access(), label.value()) {
-                let at = self.known.binary_search(&(access.location, value)).expect("numbered above");
-                if label.is_write() { writes.insert(at) } else { reads.insert(at) }
+                for piece in self.cuts.of(access) {
+                    let pair = (piece.location, cut(access, value, piece));
+                    let at = self.known.binary_search(&pair).expect("numbered above");
+                    if label.is_write() { writes.insert(at) } else { reads.insert(at) }
+                }
             }
         }
         Annotated { trace, reads, writes }

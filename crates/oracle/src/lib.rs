@@ -19,6 +19,7 @@ mod candidate;
 mod cat;
 mod combine;
 mod location;
+mod pieces;
 mod trace;
 
 pub use candidate::{Candidate, CandidateEvent};
@@ -26,9 +27,9 @@ pub use cat::CatJudge;
 pub use combine::{Judge, enumerate};
 pub use trace::Trace;
 
-use porf_event::{Location, Value};
+use porf_event::{Access, Value};
 use porf_interp::Fault;
-use porf_ir::Reg;
+use porf_ir::{Program, Reg};
 
 /// Why a program cannot be enumerated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +49,12 @@ pub enum Refusal {
         /// How many it may have.
         limit: usize,
     },
+    /// Accesses of different sizes overlap, and the model says nothing of that.
+    #[error("accesses of different sizes to the same bytes are not supported by this model")]
+    MixedSizes,
+    /// Accesses of different sizes overlap, and one of them is not at a multiple of its size.
+    #[error("the misaligned access to {0} is not supported beside accesses of other sizes")]
+    Misaligned(String),
     /// A thread fails in an execution that the model allows.
     #[error("{}", .0.message)]
     Fault(Fault),
@@ -69,9 +76,21 @@ impl CandidateExecution<'_, '_> {
         self.candidate.traces[thread].end.register(reg)
     }
 
-    /// The final value of a location, if the execution has a write to it (the initial one included).
-    pub fn memory(&self, location: Location) -> Option<Value> {
-        let at = self.candidate.locations.binary_search(&location).ok()?;
-        self.co[at].last().map(|&write| self.candidate.value(write))
+    /// The final value of some bytes of memory.
+    pub fn memory(&self, program: &Program, cell: Access) -> Value {
+        let mut value = program.initial_value(cell.location.0, cell.size);
+        let (first, end) = (cell.location.0, cell.location.0 + u64::from(cell.size));
+        for order in &self.co {
+            let Some(&last) = order.last() else { continue };
+            let Some(Access { location, size }) = self.candidate.events[last].label.access() else {
+                continue;
+            };
+            for byte in location.0.max(first)..end.min(location.0 + u64::from(size)) {
+                let written = self.candidate.value(last) >> (8 * (byte - location.0)) & 0xff;
+                let shift = 8 * (byte - first);
+                value = value & !(0xff << shift) | written << shift;
+            }
+        }
+        value
     }
 }

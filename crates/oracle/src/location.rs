@@ -132,8 +132,8 @@ impl Cell {
             .writes
             .iter()
             .map(|&write| {
-                let &(read, _) = candidate.rmw.iter().find(|&&(_, w)| w == write)?;
-                let at = self.reads.iter().position(|&r| r == read)?;
+                let is_pair = |read: &usize| candidate.rmw.contains(&(*read, write));
+                let at = self.reads.iter().position(is_pair)?;
                 pruning.atomicity.then(|| sources[at])
             })
             .collect();

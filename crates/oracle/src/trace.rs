@@ -3,13 +3,15 @@
 //! A read returns any value that some write of the program could give to its location. The domain of
 //! values is the least fixpoint over the traces of all threads. A value that is passed from write to
 //! read k times needs k different writes. So after as many rounds as an execution has writes, no new
-//! value can take part in an execution. (Values out of thin air do not arise: no dependency cycle is
+//! value can take part in an execution. Where accesses of different sizes overlap, a read may take each piece of its
+//! value from another write; when an access turns up that cuts memory further, the rounds begin anew. (Values out of thin air do not arise: no dependency cycle is
 //! invented.)
 
 use crate::Refusal;
+use crate::pieces::{self, Pieces};
 use porf_event::{Access, Dependencies, Label, Location, ThreadId, Value, no_access, silent};
 use porf_interp::{Fault, Interpreter, Step, ThreadState};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One run of one thread.
 #[derive(Clone, Debug)]
@@ -26,11 +28,15 @@ pub struct Trace {
 #[derive(Debug, Default)]
 struct Domain {
     values: BTreeMap<Location, Values>,
+    /// What was written, by which thread.
+    written: Vec<(Access, ThreadId, Value)>,
+    cuts: Pieces,
     /// Whether a read sees its own thread's last write or a write of another thread, as coherence
     /// requires. If not, a read may return any value.
     coherent: bool,
 }
 
+/// What one piece of memory may hold.
 #[derive(Debug)]
 struct Values {
     initial: Value,
@@ -43,7 +49,10 @@ const MAX_TRACES: usize = 2_000_000;
 /// The traces of every thread, over the final domain.
 ///
 /// `coherent`: the model implies coherence, so a thread never reads what its own later write hides.
-pub(crate) fn traces(interpreter: &Interpreter<'_>, coherent: bool) -> Result<Vec<Vec<Trace>>, Refusal> {
+pub(crate) fn traces(
+    interpreter: &Interpreter<'_>,
+    coherent: bool,
+) -> Result<(Vec<Vec<Trace>>, Pieces), Refusal> {
     let threads = interpreter.program().threads.len();
     let mut domain = Domain { coherent, ..Domain::default() };
     let mut round = 0;
@@ -56,16 +65,22 @@ pub(crate) fn traces(interpreter: &Interpreter<'_>, coherent: bool) -> Result<Ve
             written.push((thread, seen));
         }
         // Added only now, so that in one round a value passes through one write. This bounds the rounds.
-        let (mut grew, mut most) = (false, 0);
+        let (mut grew, mut finer, mut most) = (false, false, 0);
         for (thread, seen) in written {
             most += seen.most_writes;
+            finer |= seen.accesses.into_iter().fold(false, |finer, access| domain.cuts.add(access) | finer);
             for (access, value) in seen.writes {
-                grew |= domain.of(interpreter, access).add(thread, value);
+                grew |= domain.add(interpreter, access, thread, value);
             }
+        }
+        if finer && domain.cuts.is_mixed() {
+            domain.cut_anew(interpreter);
+            round = 0;
+            continue;
         }
         round += 1;
         if !grew || round > most {
-            return Ok(all);
+            return Ok((all, domain.cuts));
         }
     }
 }
@@ -128,11 +143,44 @@ fn traces_of(
 }
 
 impl Domain {
-    fn of(&mut self, interpreter: &Interpreter<'_>, access: Access) -> &mut Values {
-        self.values.entry(access.location).or_insert_with(|| Values {
-            initial: interpreter.program().initial_value(access.location.0, access.size),
+    /// What a piece may hold.
+    fn of(&mut self, interpreter: &Interpreter<'_>, piece: Access) -> &mut Values {
+        self.values.entry(piece.location).or_insert_with(|| Values {
+            initial: interpreter.program().initial_value(piece.location.0, piece.size),
             written: Vec::new(),
         })
+    }
+
+    fn add(&mut self, interpreter: &Interpreter<'_>, access: Access, thread: ThreadId, value: Value) -> bool {
+        let grew = self.note(interpreter, access, thread, value);
+        if grew {
+            self.written.push((access, thread, value));
+        }
+        grew
+    }
+
+    fn note(
+        &mut self,
+        interpreter: &Interpreter<'_>,
+        access: Access,
+        thread: ThreadId,
+        value: Value,
+    ) -> bool {
+        let mut grew = false;
+        for piece in self.cuts.of(access) {
+            grew |= self.of(interpreter, piece).add(thread, pieces::cut(access, value, piece));
+        }
+        grew
+    }
+
+    /// Distributes what was written over smaller pieces.
+    fn cut_anew(&mut self, interpreter: &Interpreter<'_>) {
+        self.values.clear();
+        let written = std::mem::take(&mut self.written);
+        for &(access, thread, value) in &written {
+            self.note(interpreter, access, thread, value);
+        }
+        self.written = written;
     }
 
     /// What a read of `thread`, after `events`, may return.
@@ -144,11 +192,37 @@ impl Domain {
         events: &[(Label, Dependencies)],
         answers: &mut Vec<Value>,
     ) {
+        let covered = self.cuts.of(access);
+        if let [piece] = covered[..] {
+            return self.piece(interpreter, thread, piece, events, answers);
+        }
+        answers.push(0);
+        let mut parts = Vec::new();
+        for piece in covered {
+            parts.clear();
+            self.piece(interpreter, thread, piece, events, &mut parts);
+            let with = |sum: &Value| {
+                let sum = *sum;
+                parts.iter().map(move |part| sum | pieces::place(access, piece, *part)).collect::<Vec<_>>()
+            };
+            *answers = answers.iter().flat_map(with).collect();
+        }
+    }
+
+    /// The same for one piece of what it reads.
+    fn piece(
+        &mut self,
+        interpreter: &Interpreter<'_>,
+        thread: ThreadId,
+        piece: Access,
+        events: &[(Label, Dependencies)],
+        answers: &mut Vec<Value>,
+    ) {
         let coherent = self.coherent;
-        let values = self.of(interpreter, access);
+        let values = self.of(interpreter, piece);
         let own = events.iter().rev().find_map(|(label, _)| match label {
-            Label::Write { access: written, value, .. } if written.location == access.location => {
-                Some(*value)
+            Label::Write { access, value, .. } if covers(*access, piece) => {
+                Some(pieces::cut(*access, *value, piece))
             }
             Label::Read { .. } | Label::Write { .. } | no_access!() => None,
         });
@@ -159,6 +233,11 @@ impl Domain {
             }
         }
     }
+}
+
+fn covers(access: Access, piece: Access) -> bool {
+    let end = |access: Access| access.location.0 + u64::from(access.size);
+    access.location <= piece.location && end(piece) <= end(access)
 }
 
 impl Values {
@@ -174,6 +253,7 @@ impl Values {
 /// The writes of a thread's traces, including those of blocked ones.
 #[derive(Default)]
 struct Seen {
+    accesses: BTreeSet<Access>,
     writes: Vec<(Access, Value)>,
     /// The most writes of one trace.
     most_writes: usize,
@@ -183,6 +263,7 @@ impl Seen {
     fn note(&mut self, events: &[(Label, Dependencies)]) {
         let mut count = 0;
         for (label, _) in events {
+            self.accesses.extend(label.access());
             if let Label::Write { access, value, .. } = label {
                 self.writes.push((*access, *value));
                 count += 1;

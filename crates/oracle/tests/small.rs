@@ -32,6 +32,10 @@ impl Judge for Direct {
     fn needs_dependencies(&self) -> bool {
         false
     }
+    fn takes_mixed_sizes(&self) -> bool {
+        false
+    }
+
     fn begin(&mut self, _: &Program, candidate: &Candidate<'_>) {
         let n = candidate.len();
         let event = |i: usize| &candidate.events[i];

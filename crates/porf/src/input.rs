@@ -131,6 +131,13 @@ impl Input {
     /// A litmus test as a program; `name` is for messages.
     pub fn litmus(name: &str, text: &str) -> Result<Input, Error> {
         let test = porf_frontend_litmus::parse(name, text)?;
+        if test.mixed {
+            let message = format!(
+                "{name}: accesses of different sizes to the same bytes are not supported here; `porf litmus` \
+                 enumerates such a test"
+            );
+            return Err(Error::Unsupported(message));
+        }
         let mut program = test.program.clone();
         program.name = name.to_string();
         let model = Model::default_for(test.language());

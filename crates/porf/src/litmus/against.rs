@@ -2,7 +2,7 @@
 //!
 //! All executions of a litmus test under the first model, by brute force, each put to the second one.
 
-use super::Axioms;
+use super::{Axioms, refused};
 use crate::explain::{Why, explain_by};
 use crate::trace::Trace;
 use crate::{Error, mapping};
@@ -47,7 +47,8 @@ pub fn difference(
         }
     };
     let dependencies = first.cat.needs_dependencies() || second.cat.needs_dependencies();
-    let mut judge = Tracking(CatJudge::new(&first.cat), dependencies);
+    let mixed = first.cat.takes_mixed_sizes() && second.cat.takes_mixed_sizes();
+    let mut judge = Tracking(CatJudge::new(&first.cat), dependencies, mixed);
     let mut other = Evaluator::new(&second.cat);
     let mut found = TestDifference { allowed: 0, forbidden: 0, witness: None };
     let mut error = None;
@@ -57,7 +58,8 @@ pub fn difference(
             Ok(true) => {}
             Ok(false) => {
                 found.forbidden += 1;
-                if found.witness.is_none() {
+                // A trace has no events for parts of an access.
+                if found.witness.is_none() && !execution.candidate.is_mixed {
                     let trace = Trace::of_candidate(&test.program, execution);
                     let why = |model: &Axioms| explain_by(&trace, &model.name, &model.cat).ok().flatten();
                     found.witness = why(first).zip(why(second)).map(|(one, two)| (trace.clone(), one, two));
@@ -67,15 +69,16 @@ pub fn difference(
         }
         error.is_none()
     })
-    .map_err(|refusal| Error::Unsupported(refusal.to_string()))?;
+    .map_err(|refusal| refused(refusal, if first.cat.takes_mixed_sizes() { second } else { first }))?;
     match error.or(judge.0.error()) {
         Some(diagnostic) => Err(Error::Unsupported(diagnostic.to_string())),
         None => Ok(found),
     }
 }
 
-/// The first model, on executions that have what the second one wants to know.
-struct Tracking<'m>(CatJudge<'m>, bool);
+/// The first model, on executions that have what the second one wants to know: dependencies, and accesses that are
+/// several events.
+struct Tracking<'m>(CatJudge<'m>, bool, bool);
 
 impl Judge for Tracking<'_> {
     fn implies_coherence(&self) -> bool {
@@ -88,6 +91,10 @@ impl Judge for Tracking<'_> {
 
     fn needs_dependencies(&self) -> bool {
         self.1
+    }
+
+    fn takes_mixed_sizes(&self) -> bool {
+        self.2
     }
 
     fn begin(&mut self, program: &Program, candidate: &Candidate<'_>) {

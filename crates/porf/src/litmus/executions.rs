@@ -6,19 +6,21 @@
 //!
 //! Limits: [`MOST`] executions of each kind are kept, and [`TRIED`] candidates are looked at.
 
-use super::{Axioms, observe_candidate};
+use super::{Axioms, observe_candidate, refused};
 use crate::explain::{Why, explain_by};
 use crate::trace::Trace;
 use crate::{Error, mapping};
 use porf_frontend_litmus::{LitmusTest, format_value};
 use porf_ir::Program;
-use porf_oracle::{Candidate, Judge};
+use porf_oracle::{Candidate, Judge, Refusal};
 use porf_relation::Relation;
 
 /// As many executions of each kind are kept.
 const MOST: usize = 200;
 /// As many candidates are looked at.
 const TRIED: usize = 20_000;
+
+const MIXED: &str = "executions with accesses of different sizes to the same bytes cannot be shown";
 
 /// The executions of a test under a model.
 #[derive(Clone, Debug)]
@@ -115,7 +117,10 @@ fn enumerate(
         list.push(TestExecution { trace, why, state: state.collect(), holds });
         true
     })
-    .map_err(|refusal| Error::Unsupported(refusal.to_string()))?;
+    .map_err(|refusal| match refusal {
+        Refusal::MixedSizes => Error::Unsupported(MIXED.to_string()),
+        other => refused(other, model),
+    })?;
     if let Some(diagnostic) = error {
         return Err(Error::Unsupported(diagnostic.to_string()));
     }
@@ -145,6 +150,10 @@ impl Judge for Any {
 
     fn needs_dependencies(&self) -> bool {
         true
+    }
+
+    fn takes_mixed_sizes(&self) -> bool {
+        false
     }
 
     fn begin(&mut self, _: &Program, _: &Candidate<'_>) {}

@@ -9,11 +9,11 @@ pub use executions::{TestExecution, TestExecutions, executions};
 use crate::question::observe;
 use crate::{Error, mapping};
 use porf_cat::CatModel;
-use porf_event::{Dialect, EventId, Label, Location};
+use porf_event::{Access, Dialect, EventId, Label, Location};
 use porf_explore::{Equivalence, Visit, Visitor};
 use porf_frontend_litmus::{Collector, LitmusTest, Observable, Outcome};
 use porf_model::{CheckedBy, Language, Machine, Model};
-use porf_oracle::{CandidateExecution, CatJudge};
+use porf_oracle::{CandidateExecution, CatJudge, Refusal};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -108,15 +108,29 @@ fn enumerated(test: &LitmusTest, model: &Axioms, unroll: u32) -> Result<TestAnsw
         }
         true
     })
-    .map_err(|refusal| Error::Unsupported(refusal.to_string()))?;
+    .map_err(|refusal| refused(refusal, model))?;
     match judge.error() {
         Some(diagnostic) => Err(Error::Unsupported(diagnostic.to_string())),
         None => Ok(collected.finish("oracle")),
     }
 }
 
+fn refused(refusal: Refusal, model: &Axioms) -> Error {
+    let message = match refusal {
+        Refusal::MixedSizes => {
+            let name = model.name();
+            format!("the model '{name}' does not say what accesses of different sizes to the same bytes mean")
+        }
+        other => other.to_string(),
+    };
+    Error::Unsupported(message)
+}
+
 /// The same by exploration; `None` if the explorer cannot treat the test.
 fn explored(test: &LitmusTest, model: &Axioms, unroll: u32) -> Result<Option<TestAnswer>, Error> {
+    if test.mixed {
+        return Ok(None);
+    }
     let options = porf_explore::Options {
         unroll: Some(unroll),
         // Executions are counted here.
@@ -294,8 +308,8 @@ fn observe_candidate(
 ) -> u64 {
     match observable {
         Observable::Register { thread, reg, .. } => execution.register(*thread, *reg),
-        Observable::Location { address, size, .. } => execution
-            .memory(Location(*address))
-            .unwrap_or_else(|| test.program.initial_value(*address, *size)),
+        Observable::Location { address, size, .. } => {
+            execution.memory(&test.program, Access { location: Location(*address), size: *size })
+        }
     }
 }
