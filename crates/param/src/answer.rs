@@ -121,7 +121,7 @@ const CORES_BEGIN: u64 = 6_000_000;
 const SLICES_BEGIN: u64 = 30_000_000;
 const MORE_BEGINS: u64 = 300_000_000;
 /// Steps of work for the question whether the system is robust, exactly and with candidates. Most answers come soon.
-const ROBUST_WORK: u64 = 300_000;
+const ROBUST_WORK: u64 = 120_000;
 const GUESSED_ROBUST_WORK: u64 = 5_000_000;
 const MAX_RESTARTS: usize = 60;
 /// States behind candidates, when few were not enough or `brab` asks for an instance.
