@@ -2,7 +2,8 @@
 //!
 //! Small instances are explored first: most broken systems are broken with two processes, and that run is the
 //! shortest. Then several searches take turns ([`crate::prove`]): the exact one (in both orders, if there are two), and
-//! those that guess invariants, boldly and carefully. The first to answer ends the others. An abstract trace counts only if
+//! those that guess invariants, boldly and carefully. The first to answer ends the others. Beside them it is asked whether the
+//! system is robust; if it is, what is left is to prove it under sequential consistency. An abstract trace counts only if
 //! it replays on a finite instance; one that does not makes the answer inconclusive, with the reason.
 
 use crate::Memory;
@@ -92,10 +93,21 @@ pub struct ProofAnswer {
     pub laws: Vec<Law>,
     /// How the reads of the invariant are ordered.
     pub order: Order,
+    /// Why an invariant under sequential consistency is enough, where it is.
+    pub robust: Option<Robust>,
     /// A run to an unsafe state, and the index of the `unsafe` it reaches.
     pub trace: Option<(Trace, usize)>,
     /// The steps of an abstract trace that did not replay.
     pub spurious: Option<Vec<(usize, Vec<u8>)>>,
+}
+
+/// Why what the memory allows is allowed by sequential consistency: no state of these cubes is reached in the watched
+/// system (`prove/robust.rs`).
+pub struct Robust {
+    /// The cubes.
+    pub invariant: Vec<Cube>,
+    /// What the proof says of all processes at once.
+    pub laws: Vec<Law>,
 }
 
 /// Steps of work in one turn of a search, the first and the longest. Where the exact search is not done soon, guesses
@@ -108,6 +120,9 @@ const CAREFUL_BEGINS: u64 = 3_000_000;
 const CORES_BEGIN: u64 = 6_000_000;
 const SLICES_BEGIN: u64 = 30_000_000;
 const MORE_BEGINS: u64 = 300_000_000;
+/// Steps of work for the question whether the system is robust, exactly and with candidates. Most answers come soon.
+const ROBUST_WORK: u64 = 120_000;
+const GUESSED_ROBUST_WORK: u64 = 5_000_000;
 const MAX_RESTARTS: usize = 60;
 /// States behind candidates, when few were not enough or `brab` asks for an instance.
 const MORE_STATES: usize = 300_000;
@@ -134,6 +149,7 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagn
         invariant: Vec::new(),
         laws: Vec::new(),
         order: Order::Coherence,
+        robust: None,
         trace: None,
         spurious: None,
     };
@@ -153,9 +169,15 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagn
             }
         }
     }
-    let plan = plan(&request, both, time.saturating_sub(cpu_time().saturating_sub(start)));
+    let left = || time.saturating_sub(cpu_time().saturating_sub(start));
     let mut found = Found { system, memory: request.memory, go_on: &go_on, real: None, spurious: None };
-    let limits = found.run(&plan, request.max_work, &mut answer)?;
+    let mut limits = found.run(&plan(&request, both, left()), request.max_work, &mut answer)?;
+    if answer.robust.is_some() {
+        // What is left to ask is whether it is safe under sequential consistency.
+        let request = Request { memory: Memory::Sc, ..request };
+        let work = request.max_work.saturating_sub(answer.statistics.work);
+        limits = found.run(&plan(&request, false, left()), work, &mut answer)?;
+    }
     if let Some(real) = found.real {
         let real = fewer(system, request.memory, real, &go_on);
         answer.violated(system, real);
@@ -180,6 +202,7 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
         candidates: Candidates::None,
         small: SMALL,
         sliced: false,
+        robust: false,
         jobs: request.jobs,
         max_nodes: request.max_nodes,
         max_work: request.max_work,
@@ -194,11 +217,14 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let cores = Options { candidates: Candidates::Cores, ..bold };
     // Candidates from few states are often wrong.
     let more = Options { small: (small.0, MORE_STATES), max_restarts: usize::MAX, ..bold };
+    let buffered = matches!(request.memory, Memory::Tso | Memory::Pso);
+    let robust = Options { robust: true, ..exact };
     let mut plan: Plan<'a> = Vec::new();
     if request.approximation != Approximation::Always {
         plan.push((exact, 0, EXACT_SHARE));
         let issue = Options { order: Order::Issue, ..exact };
         plan.extend((both && !request.certifiable).then_some((issue, 0, EXACT_SHARE)));
+        plan.extend(buffered.then_some((Options { max_work: ROBUST_WORK, ..robust }, 0, EXACT_SHARE)));
     }
     if request.approximation != Approximation::Never {
         let early = plan.is_empty();
@@ -206,7 +232,10 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
         // Beside one exact search there is room for guesses from the start.
         let at_once = (bold, 1, (EXACT_SHARE.0, GUESS_SHARE.1));
         let later = (bold, begin(GUESSES_BEGIN), GUESS_SHARE);
-        plan.push(if plan.len() == 1 { at_once } else { later });
+        let one = plan.iter().filter(|(options, ..)| !options.robust).count() == 1;
+        plan.push(if one { at_once } else { later });
+        let robust = Options { candidates: Candidates::Bold, max_work: GUESSED_ROBUST_WORK, ..robust };
+        plan.extend(buffered.then_some((robust, begin(CAREFUL_BEGINS), GUESS_SHARE)));
         plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
         plan.push((cores, begin(CORES_BEGIN), GUESS_SHARE));
         plan.push((Options { sliced: true, ..cores }, begin(SLICES_BEGIN), GUESS_SHARE));
@@ -273,6 +302,9 @@ impl Found<'_> {
                     answer.laws = result.laws;
                     answer.order = result.order;
                 }
+                Outcome::Robust(invariant) => {
+                    answer.robust = Some(Robust { invariant, laws: result.laws });
+                }
                 Outcome::Unknown(limit) => limits.push(limit),
                 Outcome::Unsafe(_) | Outcome::Reached(_) => {}
             }
@@ -283,7 +315,7 @@ impl Found<'_> {
     /// Whether an outcome is an answer: an abstract trace is one if it replays.
     fn judge(&mut self, outcome: &Outcome) -> bool {
         match outcome {
-            Outcome::Safe(_) => true,
+            Outcome::Safe(_) | Outcome::Robust(_) => true,
             Outcome::Unknown(_) => false,
             Outcome::Reached(found) => {
                 self.real.get_or_insert_with(|| (**found).clone());

@@ -19,7 +19,7 @@ pub mod system;
 pub mod typing;
 mod warning;
 
-pub use answer::{Approximation, ProofAnswer, Request, prove};
+pub use answer::{Approximation, ProofAnswer, Request, Robust, prove};
 use syntax::Diagnostic;
 pub use warning::Warning;
 

@@ -127,7 +127,7 @@ fn every_set_has_a_certificate() {
         let answer =
             prove(&fenced, Request { memory, certifiable: true, ..Request::default() }).expect("an answer");
         assert!(matches!(answer.verdict, Verdict::Safe(_)));
-        let whole = certificate::of(memory, &answer.invariant, &answer.laws).expect("an order of issue");
+        let whole = certificate::of(memory, &answer).expect("an order of issue");
         certificate::check(&fenced, memory, &whole, &solvers).expect("confirmed");
     }
 }

@@ -112,8 +112,7 @@ fn every_safe_system_has_a_certificate() {
             expected += 1;
             let request = Request { memory, certifiable: true, explore_first: false, ..Request::default() };
             let answer = prove(&system, request).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let written =
-                certificate::of(memory, &answer.invariant, &answer.laws).expect("the order of certificates");
+            let written = certificate::of(memory, &answer).expect("the order of certificates");
             // Through the text, as a user would.
             let text = certificate::write(&system, &written);
             let read = certificate::read(&system, &text).expect("a certificate is read back");
@@ -206,7 +205,7 @@ fn a_wrong_certificate_is_rejected() {
     for memory in Memory::BUFFERED {
         let request = Request { memory, certifiable: true, ..Request::default() };
         let answer = prove(&right, request).expect("an answer");
-        let whole = certificate::of(memory, &answer.invariant, &answer.laws).expect("a certificate");
+        let whole = certificate::of(memory, &answer).expect("a certificate");
         let least = certificate::minimise(&right, memory, whole, &z3).expect("a smaller certificate");
         assert!(least.cubes.len() > 1);
         certificate::check(&right, memory, &least, &z3).expect("the smaller certificate is confirmed");

@@ -62,6 +62,7 @@ const UNLIMITED: Options<'_> = Options {
     candidates: Candidates::None,
     small: (3, 6_000),
     sliced: false,
+    robust: false,
     jobs: 1,
     max_nodes: usize::MAX,
     max_work: u64::MAX,

@@ -322,7 +322,7 @@ fn save(
     answer: &ProofAnswer,
 ) -> Result<(Certificate, Confirmed), Failure> {
     let solvers = solvers(args);
-    let whole = certificate::of(memory, &answer.invariant, &answer.laws)
+    let whole = certificate::of(memory, answer)
         .ok_or_else(|| Failure::other("the proof is in the order of coherence: it has no certificate"))?;
     let least = certificate::minimise(subject.system, memory, whole, &solvers[..solvers.len().min(1)]);
     let checked = least.and_then(|least| {

@@ -18,6 +18,8 @@ use crate::law::Law;
 pub struct Certificate {
     /// The memory under which it is one.
     pub memory: Memory,
+    /// It is one of the watched system under sequential consistency: see `certificate/robust.rs`.
+    pub robust: bool,
     /// No state of these is ever reached, nor is any unsafe state outside of them.
     pub cubes: Vec<Cube>,
     /// What holds of all processes at once in every state that is reached.

@@ -1,6 +1,7 @@
 //! The certificate as JSON, by the names of the system.
 
 use super::cube::{Cell, Certificate, Cube, Drained, Late, Literal, Moment, Place, Relation};
+use super::robust;
 use crate::Memory;
 use crate::law::{Count, Law, Witness};
 use crate::system::{INT, PROC, REAL, System, TypeId};
@@ -12,11 +13,14 @@ const MAX_MOMENTS: usize = 32;
 
 /// The certificate as text, one cube a line.
 pub fn write(system: &System, certificate: &Certificate) -> String {
+    let watched = certificate.robust.then(|| robust::watched(system, certificate.memory).ok()).flatten();
+    let system = watched.as_ref().unwrap_or(system);
+    let robust = if certificate.robust { "\"robust\":true," } else { "" };
     let cubes: Vec<String> =
         certificate.cubes.iter().map(|cube| write_cube(system, cube).to_string()).collect();
     let laws: Vec<String> = certificate.laws.iter().map(|law| write_law(system, law).to_string()).collect();
     format!(
-        "{{\"schema\":{SCHEMA},\"certificate\":\"porf prove\",\"model\":\"{}\",\"laws\":[\n{}\n],\"never\":[\n{}\n]}}\n",
+        "{{\"schema\":{SCHEMA},\"certificate\":\"porf prove\",\"model\":\"{}\",{robust}\"laws\":[\n{}\n],\"never\":[\n{}\n]}}\n",
         certificate.memory.word(),
         laws.join(",\n"),
         cubes.join(",\n")
@@ -32,10 +36,16 @@ pub fn read(system: &System, text: &str) -> Result<Certificate, String> {
     let memory = (Memory::ALL.into_iter())
         .find(|memory| value["model"] == memory.word())
         .ok_or("the certificate names no known model")?;
+    let robust = match &value["robust"] {
+        Value::Null => false,
+        value => value.as_bool().ok_or("`robust` is neither true nor false")?,
+    };
+    let watched = if robust { Some(robust::watched(system, memory)?) } else { None };
+    let system = watched.as_ref().unwrap_or(system);
     let cubes = value["never"].as_array().ok_or("`never` is no list")?;
     let cubes = cubes.iter().map(|cube| read_cube(system, cube)).collect::<Result<_, _>>()?;
     let laws = list(&value["laws"])?.iter().map(|law| read_law(system, law)).collect::<Result<_, _>>()?;
-    Ok(Certificate { memory, cubes, laws })
+    Ok(Certificate { memory, robust, cubes, laws })
 }
 
 fn write_law(system: &System, law: &Law) -> Value {

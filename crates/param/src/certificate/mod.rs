@@ -40,6 +40,8 @@
 //! group. These are the facts of [`obligations`]; that s is in no cube is used for the moments of ρ′ and for the
 //! reads of the step itself. Using it for fewer runs than there are makes an obligation harder, never easier.
 //!
+//! A certificate may also be one of the [watched system](robust) under sequential consistency, where that is enough.
+//!
 //! # What stays trusted
 //!
 //! The parser and [`crate::typing`], this module, and the solvers. If several are installed they must not disagree.
@@ -52,6 +54,7 @@ mod laws;
 mod machine;
 mod obligations;
 mod relevance;
+mod robust;
 mod scene;
 mod solver;
 mod term;
@@ -61,11 +64,11 @@ pub use format::{read, write};
 pub use obligations::Obligation;
 pub use solver::{Reply, Solver};
 
-use crate::Memory;
 use crate::law::Law;
 use crate::prove::{self, Order};
 use crate::syntax::Diagnostic;
 use crate::system::System;
+use crate::{Memory, ProofAnswer};
 
 /// Why a certificate is not confirmed.
 #[derive(Clone, Debug)]
@@ -89,13 +92,23 @@ pub struct Confirmed {
     pub solvers: Vec<(String, usize)>,
 }
 
-/// The certificate of an invariant that was found in the order of issue; `None` if it was found in another.
-pub fn of(memory: Memory, invariant: &[prove::Cube], laws: &[Law]) -> Option<Certificate> {
+/// The certificate of an answer; `None` if its invariant was found in another order than that of issue.
+pub fn of(memory: Memory, answer: &ProofAnswer) -> Option<Certificate> {
+    let Some(robust) = &answer.robust else { return of_invariant(memory, &answer.invariant, &answer.laws) };
+    // Two inductive invariants are one together.
+    let cubes: Vec<prove::Cube> = answer.invariant.iter().chain(&robust.invariant).cloned().collect();
+    let more = robust.laws.iter().filter(|law| !answer.laws.contains(law));
+    let laws: Vec<Law> = answer.laws.iter().chain(more).cloned().collect();
+    Some(Certificate { robust: true, ..of_invariant(memory, &cubes, &laws)? })
+}
+
+/// The same for an invariant under the memory itself.
+pub fn of_invariant(memory: Memory, invariant: &[prove::Cube], laws: &[Law]) -> Option<Certificate> {
     if memory == Memory::Ra && invariant.iter().any(|cube| !cube.weak.is_empty()) {
         return None;
     }
     let cubes = invariant.iter().map(export::export).collect::<Option<_>>()?;
-    Some(Certificate { memory, cubes, laws: laws.to_vec() })
+    Some(Certificate { memory, robust: false, cubes, laws: laws.to_vec() })
 }
 
 /// Obligations are about the store-buffer machine.
@@ -119,6 +132,15 @@ pub fn obligations(
     if memory == Memory::Ra && system.has_weak() {
         return Err(Refusal::Certificate(NO_MESSAGES.into()));
     }
+    if certificate.robust {
+        let watched = robust::watched(system, memory).map_err(Refusal::Certificate)?;
+        let certificate = Certificate { memory: Memory::Sc, robust: false, ..certificate.clone() };
+        return obligations_of(&watched, &certificate);
+    }
+    obligations_of(system, certificate)
+}
+
+fn obligations_of(system: &System, certificate: &Certificate) -> Result<Vec<Obligation>, Refusal> {
     obligations::fits(system, certificate).map_err(Refusal::Certificate)?;
     Ok(obligations::obligations(system, certificate))
 }

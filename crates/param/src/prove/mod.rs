@@ -5,7 +5,7 @@
 //! literals, [`pre`] computes pre-images, [`subsume`] and [`visited`] recognise what is known, [`weak`] holds
 //! the order of memory events, [`oracle`] proposes invariants
 //! that no state of a [`pool`] contradicts, [`seeds`] are known before a search, [`laws`] say what no cube can, [`mod@slice`] leaves
-//! symbols out, [`search`] runs it all.
+//! symbols out, [`robust`] asks whether weak memory shows at all, [`search`] runs it all.
 
 pub(crate) mod compile;
 pub(crate) mod cube;
@@ -19,6 +19,7 @@ mod oracle;
 mod pool;
 pub(crate) mod pre;
 mod release_acquire;
+mod robust;
 mod search;
 mod seeds;
 mod slice;

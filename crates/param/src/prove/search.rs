@@ -10,6 +10,7 @@ use super::cube::{Cube, GONE, cubes};
 use super::laws::Laws;
 use super::oracle::{Candidates, Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
+use super::robust;
 use super::seeds::seeds;
 use super::slice;
 use super::subsume::{Prepared, Target};
@@ -42,6 +43,8 @@ pub struct Options<'a> {
     pub small: (u8, usize),
     /// Search parts of the system that speak of fewer symbols: see `prove/slice.rs`.
     pub sliced: bool,
+    /// Search whether the system is robust, not whether it is safe: see `prove/robust.rs`.
+    pub robust: bool,
     /// Threads of the prover.
     pub jobs: usize,
     /// Cubes whose pre-image is computed.
@@ -73,6 +76,7 @@ impl Default for Options<'_> {
             candidates: Candidates::Bold,
             small: SMALL,
             sliced: false,
+            robust: false,
             jobs: 1,
             max_nodes: 100_000,
             max_work: MAX_WORK,
@@ -114,6 +118,9 @@ pub enum Outcome {
     Unsafe(AbstractTrace),
     /// A run of the small instance behind the candidates, and the `unsafe` it reaches.
     Reached(Box<(Trace, usize)>),
+    /// The negations of these cubes, with the laws, are an inductive invariant of the watched system, and exclude exposed
+    /// steps: what the memory allows, sequential consistency does.
+    Robust(Vec<Cube>),
     /// A limit was reached.
     Unknown(Limit),
 }
@@ -160,8 +167,11 @@ pub fn search_among(
     judge: &mut dyn FnMut(&Outcome) -> bool,
 ) -> Result<Search, Diagnostic> {
     let work = Work::new(options.max_work, options.max_time, options.interrupt).among(turns);
-    let found =
-        if options.sliced { in_slices(system, options, &work) } else { whole(system, options, &work) };
+    let found = match (options.robust, options.sliced) {
+        (true, _) => robustness(system, options, &work),
+        (false, true) => in_slices(system, options, &work),
+        (false, false) => whole(system, options, &work),
+    };
     work.end(found.as_ref().is_ok_and(|search| judge(&search.outcome)));
     found
 }
@@ -195,6 +205,29 @@ fn in_slices(system: &System, options: Options<'_>, work: &Work<'_>) -> Result<S
     let limit = work.stopped().unwrap_or(Limit::Other("no part of the system was proved safe".into()));
     let mut search = Search::unknown(limit, options.order);
     search.statistics.work = work.done();
+    Ok(search)
+}
+
+/// Searches whether the system is robust. An exposed step says nothing of its safety.
+fn robustness(system: &System, options: Options<'_>, work: &Work<'_>) -> Result<Search, Diagnostic> {
+    let unknown = |why: &str| {
+        let limit = work.stopped().unwrap_or(Limit::Other(why.into()));
+        let mut search = Search::unknown(limit, options.order);
+        search.statistics.work = work.done();
+        Ok(search)
+    };
+    let Some(watched) = robust::watched(system, options.memory) else {
+        return unknown("robustness is not looked at for this system");
+    };
+    if work.stopped().is_some() || robust::refuted(&watched, work) {
+        return unknown("the system is not robust");
+    }
+    let mut search = whole(&watched, Options { memory: Memory::Sc, ..options }, work)?;
+    search.outcome = match search.outcome {
+        Outcome::Safe(cubes) => Outcome::Robust(cubes),
+        Outcome::Unknown(limit) => Outcome::Unknown(limit),
+        _ => Outcome::Unknown(Limit::Other("the system is not known to be robust".into())),
+    };
     Ok(search)
 }
 

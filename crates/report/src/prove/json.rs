@@ -45,6 +45,7 @@ pub fn proof_json(proof: &Proof<'_>) -> String {
             object["coverage"]["cubes"] = cubes.len().into();
             object["coverage"]["assumptions"] = assumptions.into();
             object["order"] = answer.order.word().into();
+            object["robust"] = answer.robust.is_some().into();
             object["never"] = cubes.into();
             let laws: Vec<String> = answer.laws.iter().map(|law| law.words(subject.system)).collect();
             object["laws"] = laws.into();

@@ -22,6 +22,12 @@ pub fn proof_text(proof: &Proof<'_>, paint: Paint) -> String {
     };
     let mut text =
         format!("{} {} under {}: {what}\n", paint.wrap(color, word), subject.file, answer.memory.word());
+    if let (Verdict::Safe(_), Some(robust)) = (&answer.verdict, &answer.robust) {
+        let (memory, cubes) = (answer.memory.word(), robust.invariant.len());
+        text.push_str(&format!(
+            "robust: what {memory} allows, sc does, by {cubes} more cubes; the invariant is one under sc\n"
+        ));
+    }
     for other in &answer.warnings {
         text.push_str(&format!("{} {}\n", paint.wrap(YELLOW, "warning:"), warning(subject, other).1));
     }
@@ -81,6 +87,7 @@ fn invariant(proof: &Proof<'_>) -> String {
     let reads = answer.invariant.iter().any(|cube| !cube.weak.nodes.is_empty());
     // A cube with reads is no set of memories: it says what processes can come to read.
     let title = match (reads, answer.order) {
+        _ if answer.robust.is_some() => "Never reached under sc:",
         (false, _) => "Never reached:",
         (true, Order::Issue) => {
             "Never reached (p@X is what p would read of X, at once or after pending writes have reached memory):"
