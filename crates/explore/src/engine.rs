@@ -70,7 +70,7 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             Some(_) => Tracking::Always,
         };
         let mut history = History::new(interp, tracking, created, options.memory);
-        history.reduce(options.reductions, options.flags, tracking);
+        history.reduce(options, tracking);
         history.await_last(options.reductions, tracking);
         let has_own_nodes = history.has_own_nodes();
         let has_counters = history.retries.as_ref().is_some_and(|known| !known.counting.is_empty());
@@ -103,6 +103,9 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
         if options.reductions.has(Reduction::Symmetry) && M::SEES_CO && M::ARCHITECTURE.is_none() {
             engine.symmetry = Symmetry::of(program);
         }
+        if let Some(known) = &mut engine.trail.history.retries {
+            known.alike = engine.symmetry.is_some();
+        }
         if let Some(symmetry) = &engine.symmetry {
             let is_there = symmetry.roots.iter().any(Option::is_some) || engine.finds_twins()?;
             if !is_there {
@@ -113,7 +116,7 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
         // Threads that are told by the order in which they take a lock would not be interchangeable.
         let fits = M::SEES_CO && M::ARCHITECTURE.is_none() && engine.symmetry.is_none();
         if options.reductions.has(Reduction::Locks) && options.reductions.has(Reduction::Awaits) && fits {
-            engine.locks = Locks::of(program);
+            engine.locks = Locks::of(program, options.locks);
             engine.reset_graph();
         }
         Ok(engine)
@@ -383,7 +386,7 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         }
         if self.locks.is_some() {
             self.is_protected()?;
-            self.end_turn();
+            self.end_turns()?;
         }
         if self.trail.is_complete() {
             self.trail.statistics.executions += 1;

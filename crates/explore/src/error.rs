@@ -1,6 +1,6 @@
 //! Why an exploration could not be done.
 
-use crate::reduce::{Flag, Reduction};
+use crate::reduce::{Flag, KnownLock, Reduction};
 use porf_ir::Split;
 use std::fmt;
 
@@ -21,6 +21,9 @@ pub enum Error {
     /// A variable is, or is not, a flag: the program must be searched with that knowledge. The entry points of this
     /// crate do that; callers never see it.
     Flag(Flag),
+    /// Something is known of a lock now: the program must be searched with that knowledge. The entry points of this crate
+    /// do that; callers never see it.
+    Lock(KnownLock),
     /// A fixed limit of the engine was reached.
     Limit(String),
 }
@@ -33,6 +36,9 @@ impl fmt::Display for Error {
             Error::Mixed(_) => f.write_str("accesses of different sizes overlap"),
             Error::Without(reduction) => write!(f, "the reduction {reduction} does not fit the program"),
             Error::Flag(flag) => write!(f, "{:#x} is a flag, or is none", flag.address),
+            Error::Lock(lock) => {
+                write!(f, "the order of those that have the lock {:#x} matters", lock.address)
+            }
             Error::Limit(what) => write!(f, "limit reached: {what}"),
         }
     }

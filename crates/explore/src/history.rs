@@ -67,6 +67,8 @@ pub(crate) struct Node {
     pub until: Value,
     /// Of a thread that a reduction ended: which.
     pub ended_by: Option<Reduction>,
+    /// How many iterations without effect the thread has made because others may have seen them.
+    pub seen: u16,
 }
 
 pub(crate) struct History<'p> {
@@ -297,6 +299,7 @@ impl<'p> History<'p> {
                     since: None,
                     until: 0,
                     ended_by: None,
+                    seen: 0,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -404,6 +407,11 @@ impl<'p> History<'p> {
         Tag::new(tag.node(), Ready::No)
     }
 
+    /// The thread goes on, although it has made an iteration without effect: others may have seen that.
+    pub fn go_on(&mut self, tag: Tag) {
+        self.nodes[tag.node()].seen += 1;
+    }
+
     /// What is known of the thread's own objects.
     #[inline]
     pub fn watched(&self, tag: Tag) -> Watched {
@@ -495,8 +503,9 @@ impl<'p> History<'p> {
         };
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
-        let node =
-            Node { children: SmallVec::new(), parent, label, next, loc, since: None, until, ended_by: None };
+        let seen = parent.map_or(0, |parent| self.node(parent).seen);
+        let children = SmallVec::new();
+        let node = Node { children, parent, label, next, loc, since: None, until, ended_by: None, seen };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {

@@ -38,7 +38,7 @@ pub use error::Error;
 pub use estimate::Estimate;
 use porf_model::CheckedBy;
 pub use porf_model::{Equivalence, Model};
-pub use reduce::{Flag, Flags, Reduced, Reduction, Reductions};
+pub use reduce::{Flag, Flags, KnownLock, KnownLocks, LockUse, Reduced, Reduction, Reductions};
 pub use rest::{Beginning, Rest};
 pub use schedule::Schedule;
 pub use serve::{Parts, Served, begin, serve};
@@ -77,6 +77,8 @@ pub struct Options {
     pub reductions: Reductions,
     /// What variables are taken for, as the search finds it out: nothing at first.
     pub flags: Flags,
+    /// What is known of locks, in the same way.
+    pub locks: KnownLocks,
 }
 
 impl Options {
@@ -372,6 +374,7 @@ fn explore_all_together(
         let without = Reduction::ALL.into_iter().filter(|reduction| !options.reductions.has(*reduction));
         rest.without = without.map(|reduction| reduction.name().to_string()).collect();
         rest.flags = options.flags.iter().collect();
+        rest.locks = options.locks.iter().collect();
         Ok((statistics, rest))
     })
 }

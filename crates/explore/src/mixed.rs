@@ -29,6 +29,7 @@ pub(crate) fn anew<T>(
                 options.reductions = options.reductions.without(reduction);
             }
             Err(Error::Flag(flag)) => options.flags.set(flag),
+            Err(Error::Lock(lock)) => options.locks.set(lock),
             result => return result,
         }
         begun = true;

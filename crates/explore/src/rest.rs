@@ -10,7 +10,7 @@
 //! has shown, and each counts once. Such a part is not cut further, and a violation that is found in it does not
 //! travel: a task cannot have a cycle.
 
-use crate::reduce::Flag;
+use crate::reduce::{Flag, KnownLock};
 use crate::task::Task;
 use porf_ir::Split;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,9 @@ pub struct Rest {
     /// What variables are taken for in this search.
     #[serde(default)]
     pub(crate) flags: Vec<Flag>,
+    /// What is known of locks in this search.
+    #[serde(default)]
+    pub(crate) locks: Vec<KnownLock>,
 }
 
 /// With more of them, the search for executions with cycles goes through the whole program.
@@ -74,6 +77,7 @@ impl Rest {
             cuts: self.cuts.clone(),
             without: self.without.clone(),
             flags: self.flags.clone(),
+            locks: self.locks.clone(),
             ..Rest::default()
         }
     }

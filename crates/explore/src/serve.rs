@@ -118,6 +118,11 @@ impl Search for Serving<'_> {
                     flags.set(flag);
                     Ok(Served::Anew(Rest { flags: flags.iter().collect(), ..same.clone() }))
                 }
+                Err(Error::Lock(lock)) => {
+                    let mut locks = options.locks;
+                    locks.set(lock);
+                    Ok(Served::Anew(Rest { locks: locks.iter().collect(), ..same.clone() }))
+                }
                 served => served,
             });
             match parts.next() {
@@ -208,6 +213,7 @@ impl Options {
             options.reductions = options.reductions.without(reduction);
         }
         rest.flags.iter().for_each(|flag| options.flags.set(*flag));
+        rest.locks.iter().for_each(|lock| options.locks.set(*lock));
         Ok(options)
     }
 }

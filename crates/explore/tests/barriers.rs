@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use support::generate::{Barrier, Modes, barrier_program};
-use support::{budget, permutations};
+use support::{budget, permutations, programs};
 
 const MODELS: [Model; 7] =
     [Model::Sc, Model::Tso, Model::Pso, Model::Ra, Model::Sra, Model::Rc11, Model::C20];
@@ -151,7 +151,7 @@ fn check(
 #[test]
 fn the_order_of_arrivals_is_not_seen() {
     let (mut checked, mut reduced, mut before, mut after) = (0, 0, 0, 0);
-    for at in 0..budget(60) {
+    for at in 0..programs(60) {
         let modes = [Modes::Relaxed, Modes::Weak, Modes::All][at as usize % 3];
         let (program, barrier) = barrier_program((30 << 40) + at, modes);
         for (number, model) in MODELS.into_iter().enumerate() {

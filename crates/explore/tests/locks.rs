@@ -4,8 +4,11 @@
 //! to rf and co of the locks, each once; so must be the final states, what goes wrong (kind and place), and who waits for
 //! ever.
 
+#[path = "locks/hand_over_hand.rs"]
+mod hand_over_hand;
 mod support;
 
+use hand_over_hand::hand_over_hand;
 use porf_event::{EventId, Label, Location, RmwKind, ThreadId};
 use porf_explore::{
     Equivalence, Model, Options, Reduction, Reductions, Rest, Schedule, Statistics, Visit, explore,
@@ -17,8 +20,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use support::budget;
 use support::generate::Random;
+use support::{budget, programs};
 
 const SCHEDULES: [Schedule; 4] =
     [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest, Schedule::Hash(1)];
@@ -218,10 +221,10 @@ fn is_flat(text: &str) -> bool {
 }
 
 /// Compares the two searches on random programs.
-fn compare(kind: u64, count: u64, with: Reductions) {
+fn compare(kind: u64, count: u64, text_of: fn(u64) -> String, with: Reductions) {
     let (mut compared, mut reduced, mut few_of, mut all_of, mut stuck, mut wrong) = (0, 0, 0, 0, 0, 0);
     for at in 0..count {
-        let text = text((kind << 40) + at);
+        let text = text_of((kind << 40) + at);
         let program = porf_ir::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let schedule = SCHEDULES[at as usize % SCHEDULES.len()];
         let model = MODELS[(at / 4) as usize % MODELS.len()];
@@ -261,12 +264,18 @@ fn compare(kind: u64, count: u64, with: Reductions) {
 
 #[test]
 fn random_programs() {
-    compare(1, budget(1_500), ALONE);
+    compare(1, programs(1_500), text, ALONE);
 }
 
 #[test]
 fn with_all_reductions() {
-    compare(2, budget(500), Reductions::ALL);
+    compare(2, budget(500), text, Reductions::ALL);
+}
+
+/// Locks that are taken while others are held.
+#[test]
+fn from_lock_to_lock() {
+    compare(4, programs(1_000), hand_over_hand, ALONE);
 }
 
 /// Searches in slices of `step` executions, each from what the one before left, as text.
@@ -299,7 +308,7 @@ fn in_slices(program: &Program, model: Model, options: &Options, step: u64, jobs
 fn broken_off_and_continued() {
     let mut several = 0;
     for at in 0..budget(40).min(400) {
-        let text = text((3 << 40) + at);
+        let text = if at % 2 == 0 { text((3 << 40) + at) } else { hand_over_hand((3 << 40) + at) };
         let program = porf_ir::parse(&text).unwrap();
         let model = MODELS[at as usize % MODELS.len()];
         let options = Options { unroll: Some(2), reductions: ALONE, ..Options::default() };
@@ -339,7 +348,20 @@ fn as_many_as_lapor() {
     let two_write = |at: u64| under(["x.na = 42;", "x.na = 17;", "r = x.na;"][at as usize - 1]);
     let apart =
         |at: u64| under(["x.na = 42;", "y.na = 42;", "r = x.na; if r == 42 { r = y.na }"][at as usize - 1]);
-    let programs: [(String, u64); 24] = [
+    // A list whose nodes have locks, of which each thread looks at some (fine-set), and a heap (fine-heap).
+    let seeks = |at: u64| {
+        let far = ["lock b; unlock a; r = y.na; unlock b;", "r = y.na; unlock a;"][at as usize % 2];
+        format!("lock l; lock m; r = x.na; unlock l; lock a; unlock m; {far}")
+    };
+    let adds = |_: u64| {
+        let place = |of: &str| {
+            format!(
+                "lock {of}; {of}0.na = 2; unlock l; unlock {of}; lock m; lock {of}; r = y.na; {of}0.na = 1; unlock {of}; unlock m;"
+            )
+        };
+        format!("lock l; r = x.na; x.na = r + 1; if r == 0 {{ {} }} else {{ {} }}", place("a"), place("b"))
+    };
+    let programs: [(String, u64); 26] = [
         (threads(6, &reads), 1),
         (threads(8, &reads), 1),
         (threads(2, &writes), 2),
@@ -365,9 +387,11 @@ fn as_many_as_lapor() {
         (threads(3, &read_write_read), 4),
         (threads(3, &two_write), 6),
         (threads(3, &apart), 3),
+        (threads(6, &seeks), 1),
+        (threads(2, &adds), 2),
     ];
     for (code, expected) in programs {
-        let program = porf_ir::parse(&format!("program p\nglobal x, y, l, m\n{code}")).unwrap();
+        let program = porf_ir::parse(&format!("program p\nglobal x, y, a0, b0, l, m, a, b\n{code}")).unwrap();
         // Under pso a lock alone does not protect, and the reduction is not made.
         let models = MODELS.into_iter().filter(|model| *model != Model::Pso);
         for (model, schedule) in models.zip(SCHEDULES.into_iter().cycle()) {

@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use support::generate::{Modes, symmetric_program};
-use support::{budget, permutations};
+use support::{budget, permutations, programs};
 
 const SCHEDULES: [Schedule; 4] =
     [Schedule::LeftToRight, Schedule::RightToLeft, Schedule::Fewest, Schedule::Hash(1)];
@@ -157,7 +157,7 @@ fn fuzz(kind: u64, count: u64, size: u64, modes: Modes, waits: bool) {
 
 #[test]
 fn one_of_all_permutations() {
-    fuzz(20, budget(150), 5, Modes::Relaxed, false);
+    fuzz(20, programs(150), 5, Modes::Relaxed, false);
     fuzz(21, budget(150), 5, Modes::All, false);
 }
 

@@ -49,7 +49,7 @@ struct Desk {
 #[derive(Clone)]
 enum Message {
     Job(String),
-    Task(Assignment),
+    Task(Box<Assignment>),
 }
 
 impl<'s> Simulated<'s> {
@@ -166,7 +166,7 @@ impl Remote for Simulated<'_> {
                 assignment.milliseconds
             }
         };
-        self.send(Message::Task(Assignment { milliseconds, ..assignment.clone() }));
+        self.send(Message::Task(Box::new(Assignment { milliseconds, ..assignment.clone() })));
         Ok(())
     }
 
@@ -409,7 +409,8 @@ impl Remote for Witnessed<'_> {
     }
     fn assign(&self, assignment: &Assignment) -> Result<(), Error> {
         self.count();
-        self.workers.send(Message::Task(Assignment { milliseconds: 3_600_000, ..assignment.clone() }));
+        self.workers
+            .send(Message::Task(Box::new(Assignment { milliseconds: 3_600_000, ..assignment.clone() })));
         Ok(())
     }
     fn hurry(&self, id: u64) -> Result<(), Error> {

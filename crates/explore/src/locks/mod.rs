@@ -15,7 +15,7 @@
 //!   [`Turn`]: it takes the lock and runs on to the next one. This is its *step*.
 //! - Two steps conflict if they access the same memory, one of them to write ([`Footprint`]). That a lock was taken and
 //!   given back within a step nobody sees, so that it counts as a read of the lock. If another lock is taken before
-//!   it is given back, it counts as a write.
+//!   it is given back, it counts as a write, unless its order does not matter ([`kept`]).
 //! - When a step ends, and it conflicts with an older one that it need not come after, then at the turn of the older
 //!   one another thread must have its turn as well ([`races`]). What was tried at a turn *sleeps* there: it is not tried
 //!   again before something happened that conflicts with it.
@@ -26,6 +26,7 @@
 //! Cost: the older steps, for each step; nothing for programs without locks.
 
 mod footprint;
+mod kept;
 mod path;
 mod protect;
 mod races;
@@ -33,10 +34,11 @@ mod races;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::{History, Next, Ready, Tag};
-use crate::reduce::Reduction;
+use crate::reduce::{KnownLocks, Reduction};
 use crate::schedule::tag_of;
 use crate::search::{Trail, Upcoming};
 use footprint::Footprint;
+use kept::Seen;
 pub(crate) use path::Path;
 use porf_consistency::{Choice, MemoryModel};
 use porf_event::{Label, LockKind, RmwKind, ThreadId};
@@ -58,8 +60,11 @@ pub(crate) struct Locks {
     words: Vec<Loc>,
     /// Whether memory may be given back.
     frees: bool,
-    /// Some access is not protected.
-    is_broken: bool,
+    /// What is known of locks from earlier attempts, and what was seen of them in this one.
+    known: KnownLocks,
+    seen: Seen,
+    /// Some access is not protected, or the order of a lock matters.
+    wrong: Option<Error>,
 }
 
 /// A point at which threads could take locks, and one did.
@@ -83,7 +88,10 @@ struct Step {
     is_over: bool,
     last: Option<Ev>,
     touches: Footprint,
-    /// Whether it still had the lock at the end, or might have in another order.
+    /// Whether it still had the lock at the end, and whether it waited for other threads while it had it.
+    has_lock: bool,
+    waits: bool,
+    /// Whether it still had the lock at the end, or might have in another order, and that matters.
     keeps_lock: bool,
 }
 
@@ -96,18 +104,20 @@ struct Sleeper {
 
 impl Locks {
     /// `None` if the program has no locks, or looks at locks in other ways than by taking them.
-    pub fn of(program: &Program) -> Option<Locks> {
+    pub fn of(program: &Program, known: KnownLocks) -> Option<Locks> {
         let any = |test: fn(&Instr) -> bool| program.functions.iter().flat_map(|f| &f.code).any(test);
         let fits = any(|instr| matches!(instr, Instr::Lock { .. }))
             && !any(|instr| matches!(instr, Instr::TryLock { .. } | Instr::IsLocked { .. }));
-        fits.then(|| Locks { frees: any(|instr| matches!(instr, Instr::Free { .. })), ..Locks::default() })
+        let frees = any(|instr| matches!(instr, Instr::Free { .. }));
+        fits.then(|| Locks { frees, known, ..Locks::default() })
     }
 
     /// The search begins again.
     pub fn forget(&mut self) {
         self.turns.clear();
         self.asleep.clear();
-        (self.all_sleep, self.is_broken) = (false, false);
+        (self.all_sleep, self.wrong) = (false, None);
+        self.seen = Seen::default();
     }
 
     /// Forgets turns that are not part of the graph any more.
@@ -151,9 +161,21 @@ fn release_after(graph: &ExecutionGraph, event: Ev, lock: Loc) -> Option<Ev> {
 }
 
 impl<M: MemoryModel> Engine<'_, M> {
-    /// Whether all accesses so far were protected.
+    /// Whether all accesses so far were protected, and nothing is wrong with what is known of locks.
     pub fn is_protected(&self) -> Result<(), Error> {
-        if self.locks.as_ref().is_some_and(|locks| locks.is_broken) { Err(WITHOUT) } else { Ok(()) }
+        match self.locks.as_ref().and_then(|locks| locks.wrong.as_ref()) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// An execution is over.
+    pub fn end_turns(&mut self) -> Result<(), Error> {
+        self.end_turn();
+        if let Some(locks) = &mut self.locks {
+            locks.look_at_end(&self.trail.now);
+        }
+        self.is_protected()
     }
 
     /// A thread is to move. If it takes a lock, others might do so as well: who shall.
@@ -162,9 +184,13 @@ impl<M: MemoryModel> Engine<'_, M> {
         let Trail { now: graph, history, .. } = &self.trail;
         let Some(lock) = asked_for(history, tag_of(graph, thread.as_usize())) else { return Ok(thread) };
         self.end_turn();
+        self.is_protected()?;
         if let Some(holder) = holder(&self.trail.now, lock) {
+            if self.locks.as_ref().is_some_and(|locks| locks.is_open(&self.trail.now, lock)) {
+                return Err(Locks::ordered(&self.trail.now, lock));
+            }
             // Nobody else can move. What if it had come first?
-            self.comes_first(thread, holder);
+            self.comes_first(thread, lock, holder);
             return Ok(thread);
         }
         let Trail { now: graph, history, schedule, .. } = &self.trail;
@@ -178,9 +204,10 @@ impl<M: MemoryModel> Engine<'_, M> {
         let mut waiting = Vec::new();
         for at in 0..graph.threads().len() {
             let Some(lock) = asked_for(history, tag_of(graph, at)) else { continue };
+            let sleeps = locks.asleep.iter().any(|sleeper| sleeper.thread.as_usize() == at);
             if let Some(holder) = holder(graph, lock) {
-                waiting.push((ThreadId(at as u16), holder));
-            } else if !locks.asleep.iter().any(|sleeper| sleeper.thread.as_usize() == at) {
+                waiting.push((ThreadId(at as u16), lock, holder, sleeps));
+            } else if !sleeps {
                 awake = Some(schedule.prefer(awake, at, graph, M::SEES_CO, &mut salt));
             }
         }
@@ -189,8 +216,12 @@ impl<M: MemoryModel> Engine<'_, M> {
             return Ok(ThreadId(at as u16));
         }
         // The search ends here, as it does where nobody can move.
-        for (thread, holder) in waiting {
-            self.comes_first(thread, holder);
+        for (thread, lock, holder, sleeps) in waiting {
+            match self.locks.as_ref().is_some_and(|locks| locks.is_open(&self.trail.now, lock)) {
+                true if sleeps => {}
+                true => return Err(Locks::ordered(&self.trail.now, lock)),
+                false => self.comes_first(thread, lock, holder),
+            }
         }
         Ok(thread)
     }

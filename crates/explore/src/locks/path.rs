@@ -5,6 +5,7 @@
 //! those of one worker.
 
 use super::footprint::Footprint;
+use super::kept::Seen;
 use super::races::done;
 use super::{Locks, Sleeper, Step, Turn};
 use crate::engine::Engine;
@@ -14,7 +15,7 @@ use crate::search::{Frame, Trail};
 use crate::task::{Task, TaskChoice};
 use porf_consistency::{Choice, MemoryModel};
 use porf_event::{Location, ThreadId};
-use porf_graph::{Ev, ExecutionGraph};
+use porf_graph::{Ev, ExecutionGraph, Loc};
 use serde::{Deserialize, Serialize};
 
 /// Cells by address and size, and whether they are written.
@@ -28,6 +29,13 @@ pub(crate) struct Path {
     turns: Vec<PathTurn>,
     /// Events with their untried choices.
     frames: Vec<(u32, Vec<TaskChoice>)>,
+    /// Locks that were kept, those that guard something, and which was held when which was taken.
+    #[serde(default)]
+    kept: Vec<(u64, u8)>,
+    #[serde(default)]
+    guards: Vec<(u64, u8)>,
+    #[serde(default)]
+    orders: Vec<((u64, u8), (u64, u8))>,
 }
 
 /// A [`Turn`].
@@ -40,7 +48,7 @@ struct PathTurn {
 }
 
 fn cells(history: &History<'_>, touches: &Footprint) -> Cells {
-    let cell = |(loc, writes): (porf_graph::Loc, bool)| {
+    let cell = |(loc, writes): (Loc, bool)| {
         let place = history.cells()[loc.as_usize()];
         (place.location.0, place.size, writes)
     };
@@ -89,7 +97,18 @@ impl<M: MemoryModel> Engine<'_, M> {
             chosen: turn.chosen.iter().map(|thread| thread.0).collect(),
             touches: cells(history, &turn.touches),
         });
-        let path = Path { seen: *seen, turns: turns.collect(), frames: left.collect() };
+        let cell = |lock: &Loc| {
+            let place = history.cells()[lock.as_usize()];
+            (place.location.0, place.size)
+        };
+        let path = Path {
+            seen: *seen,
+            turns: turns.collect(),
+            frames: left.collect(),
+            kept: locks.seen.kept.iter().map(cell).collect(),
+            guards: locks.seen.guards.iter().map(cell).collect(),
+            orders: locks.seen.orders.iter().map(|(before, taken)| (cell(before), cell(taken))).collect(),
+        };
         let task = Task::along(graph, last, path);
         choices.clear();
         frames.clear();
@@ -99,6 +118,7 @@ impl<M: MemoryModel> Engine<'_, M> {
 
     /// Goes on where another search was broken off. The events are there, with sources and places.
     pub fn follow(&mut self, path: &Path) -> Result<(), Error> {
+        self.see_again(path)?;
         for turn in &path.turns {
             let history = &mut self.trail.history;
             let mut asleep = Vec::new();
@@ -127,6 +147,28 @@ impl<M: MemoryModel> Engine<'_, M> {
         Ok(())
     }
 
+    /// What was seen of locks.
+    fn see_again(&mut self, path: &Path) -> Result<(), Error> {
+        let history = &mut self.trail.history;
+        let mut lock = |&(address, size): &(u64, u8)| -> Result<Loc, Error> {
+            history.locate(Location(address), size)?.ok_or(super::WITHOUT)
+        };
+        let mut seen = Seen::default();
+        for cell in &path.kept {
+            seen.kept.push(lock(cell)?);
+        }
+        for cell in &path.guards {
+            seen.guards.push(lock(cell)?);
+        }
+        for (before, taken) in &path.orders {
+            seen.orders.push((lock(before)?, lock(taken)?));
+        }
+        if let Some(locks) = &mut self.locks {
+            locks.seen = seen;
+        }
+        Ok(())
+    }
+
     /// Computes the clocks of all events, and what was done with each turn but the last. Nothing is read from a newer event.
     fn settle_in_order(&mut self) {
         let mut next = 0;
@@ -134,7 +176,7 @@ impl<M: MemoryModel> Engine<'_, M> {
             let Some(locks) = &mut self.locks else { return };
             if locks.turns.get(next).is_some_and(|turn| turn.event == event) {
                 if next > 0 {
-                    let step = done(&self.trail.now, locks.turns[next - 1].event, event);
+                    let step = done(locks, &self.trail.now, locks.turns[next - 1].event, event);
                     locks.end_step(&mut self.trail.now, next - 1, step);
                 }
                 next += 1;
@@ -150,7 +192,13 @@ impl<M: MemoryModel> Engine<'_, M> {
 
 impl Locks {
     /// Notes what was done with a turn. Who keeps a lock comes after all that had it before.
-    pub(super) fn end_step(&mut self, graph: &mut ExecutionGraph, at: usize, step: Step) {
+    pub(super) fn end_step(&mut self, graph: &mut ExecutionGraph, at: usize, mut step: Step) {
+        let lock = self.turns[at].lock;
+        if step.has_lock {
+            self.keep(graph, lock);
+        }
+        step.keeps_lock = step.waits || (step.has_lock && !self.is_open(graph, lock));
+        step.touches.touch(lock, step.keeps_lock);
         let (older, turn) = self.turns.split_at_mut(at);
         let Some(turn) = turn.first_mut() else { return };
         turn.touches.join(&step.touches);

@@ -7,7 +7,7 @@
 
 use crate::barrier::is_at_barrier;
 use crate::engine::Engine;
-use crate::locks::{Locks, gives_back, release_after, takes};
+use crate::locks::{Locks, WITHOUT, gives_back, release_after, takes};
 use crate::memory;
 use porf_consistency::MemoryModel;
 use porf_event::{Label, LockKind, RmwKind};
@@ -15,18 +15,32 @@ use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_ir::layout;
 use smallvec::SmallVec;
 
-/// Events that another one needs.
-type Needs = SmallVec<[Ev; 4]>;
+/// What an event needs.
+#[derive(Default)]
+struct Needs {
+    events: SmallVec<[Ev; 4]>,
+    /// The locks that see to that, and an open one that would have to.
+    guards: SmallVec<[Loc; 4]>,
+    open: Option<Loc>,
+}
 
 impl<M: MemoryModel> Engine<'_, M> {
     /// Computes what an event needs, and notes if it is not protected.
     pub fn update_section_needs(&mut self, event: Ev) {
         let Some(locks) = &mut self.locks else { return };
         let graph = &mut self.trail.now;
-        let mut needs = Needs::new();
+        let mut needs = Needs::default();
         let barriers = self.barriers.is_some();
-        locks.is_broken |= !locks.find_needs(graph, event, barriers, &mut needs);
-        graph.update_needs_of(event, needs);
+        if !locks.find_needs(graph, event, barriers, &mut needs) {
+            locks.wrong.get_or_insert(WITHOUT);
+        }
+        needs.guards.iter().for_each(|&lock| locks.guard(graph, lock));
+        if let Some(lock) = needs.open {
+            locks.order(graph, lock);
+        }
+        let waits = barriers && is_at_barrier(graph, event);
+        locks.look_at_held(graph, event, waits);
+        graph.update_needs_of(event, needs.events);
         debug_assert!(self.trail.now.needs(event, event));
     }
 }
@@ -39,7 +53,7 @@ impl Locks {
             Label::Read { rmw: RmwKind::Lock(LockKind::Acquire), .. } => {
                 for turn in &self.turns {
                     let keeps = turn.event < event && turn.lock == this.loc && turn.step.keeps_lock;
-                    needs.extend(keeps.then(|| release_after(graph, turn.event, turn.lock)).flatten());
+                    needs.events.extend(keeps.then(|| release_after(graph, turn.event, turn.lock)).flatten());
                 }
                 let is_other = |e: Ev| !matches!(graph.event(e).label.rmw(), RmwKind::Lock(_));
                 let others = accesses(graph, this.loc).filter(|&e| e != event && is_other(e));
@@ -49,12 +63,12 @@ impl Locks {
             Label::Read { rmw: RmwKind::Lock(_), .. } => false,
             Label::Write { rmw: RmwKind::Lock(_), .. } => self.may_touch(graph, event, this.loc, needs),
             Label::Read { .. } if barriers && is_at_barrier(graph, event) => {
-                needs.push(this.rf);
+                needs.events.push(this.rf);
                 true
             }
             Label::Write { rmw: RmwKind::Barrier, .. } if barriers => true,
             Label::Read { .. } => {
-                follows(graph, event, this.rf, needs) && self.may_use(graph, event, this.loc, needs)
+                self.follows(graph, event, this.rf, needs) && self.may_use(graph, event, this.loc, needs)
             }
             Label::Write { .. } => {
                 let last = match this.co {
@@ -62,8 +76,8 @@ impl Locks {
                     1 => Ev::INIT,
                     place => graph.co(this.loc)[place as usize - 2],
                 };
-                follows(graph, event, last, needs)
-                    && graph.readers(last, this.loc).all(|read| follows(graph, event, read, needs))
+                self.follows(graph, event, last, needs)
+                    && graph.readers(last, this.loc).all(|read| self.follows(graph, event, read, needs))
                     && self.may_use(graph, event, this.loc, needs)
             }
             Label::Free { location } => {
@@ -72,7 +86,11 @@ impl Locks {
                     let label = graph.event(*e).label;
                     label.location().is_some_and(|location| layout::allocation(location.0) == freed)
                 };
-                graph.all().filter(|&e| e != event).filter(touches).all(|e| follows(graph, event, e, needs))
+                graph
+                    .all()
+                    .filter(|&e| e != event)
+                    .filter(touches)
+                    .all(|e| self.follows(graph, event, e, needs))
             }
             _ => true,
         }
@@ -91,7 +109,31 @@ impl Locks {
         let Some(allocation) = layout::allocation(graph.location(loc).0).filter(|_| self.frees) else {
             return true;
         };
-        memory::frees(graph, allocation).all(|free| follows(graph, event, free, needs))
+        memory::frees(graph, allocation).all(|free| self.follows(graph, event, free, needs))
+    }
+
+    /// Whether `event` comes after `other` for certain. Adds the ends of the sections that make it so.
+    fn follows(&self, graph: &ExecutionGraph, event: Ev, other: Ev, needs: &mut Needs) -> bool {
+        if is_before(graph, event, other) {
+            return true;
+        }
+        let own = held(graph, event);
+        let (mut is_any, mut open) = (false, None);
+        for lock in held(graph, other).into_iter().filter(|lock| own.contains(lock)) {
+            if self.is_open(graph, lock) {
+                open = Some(lock);
+                continue;
+            }
+            let Some(end) = release_after(graph, other, lock) else { return false };
+            needs.events.push(end);
+            needs.guards.push(lock);
+            is_any = true;
+        }
+        if !is_any && open.is_some() {
+            needs.open = open;
+            return true;
+        }
+        is_any
     }
 }
 
@@ -109,22 +151,6 @@ fn is_before(graph: &ExecutionGraph, event: Ev, other: Ev) -> bool {
     other == Ev::INIT
         || graph.event(other).id.thread == graph.event(event).id.thread
         || graph.needs(graph.po_pred(event), other)
-}
-
-/// Whether `event` comes after `other` for certain. Adds the ends of the sections that make it so.
-fn follows(graph: &ExecutionGraph, event: Ev, other: Ev, needs: &mut Needs) -> bool {
-    if is_before(graph, event, other) {
-        return true;
-    }
-    let own = held(graph, event);
-    let common = held(graph, other).into_iter().filter(|lock| own.contains(lock));
-    let mut is_any = false;
-    for lock in common {
-        let Some(end) = release_after(graph, other, lock) else { return false };
-        needs.push(end);
-        is_any = true;
-    }
-    is_any
 }
 
 /// The locks that the thread of an event has before it.

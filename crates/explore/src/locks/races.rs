@@ -10,14 +10,14 @@
 //! that took it: while a thread holds a lock, nobody else can come between.
 
 use super::protect::held;
-use super::{Step, Turn, gives_back, release_after, takes};
+use super::{Locks, Step, Turn, WITHOUT, gives_back, release_after, takes};
 use crate::barrier::is_at_barrier;
 use crate::engine::Engine;
 use crate::reduce::Reduction;
 use crate::search::Trail;
 use porf_consistency::{Choice, MemoryModel};
 use porf_event::{EventId, Label, RmwKind, ThreadId};
-use porf_graph::{Ev, ExecutionGraph};
+use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_ir::layout;
 
 impl<M: MemoryModel> Engine<'_, M> {
@@ -29,8 +29,10 @@ impl<M: MemoryModel> Engine<'_, M> {
             return;
         };
         let upto = locks.turns.len() - 1;
-        locks.end_step(graph, upto, done(graph, event, Ev::NONE));
+        let step = done(locks, graph, event, Ev::NONE);
+        locks.end_step(graph, upto, step);
         let Some((turn, older)) = locks.turns.split_last() else { return };
+        let is_open = locks.is_open(graph, turn.lock);
         let mut before = graph.needs_clock(graph.po_pred(turn.event)).to_vec();
         let mut races = Vec::new();
         for (at, other) in older.iter().enumerate().rev() {
@@ -43,7 +45,7 @@ impl<M: MemoryModel> Engine<'_, M> {
                 continue;
             }
             // It may have the lock since an earlier turn.
-            let has_it = other.lock != turn.lock && held(graph, other.event).contains(&turn.lock);
+            let has_it = !is_open && other.lock != turn.lock && held(graph, other.event).contains(&turn.lock);
             let took_it = |turn_of: &Turn| turn_of.thread == other.thread && turn_of.lock == turn.lock;
             let since = if has_it { older[..at].iter().rposition(took_it) } else { Some(at) };
             let Some(since) = since else { continue };
@@ -51,21 +53,21 @@ impl<M: MemoryModel> Engine<'_, M> {
                 continue;
             }
             races.push(since);
-            let end = release_after(graph, older[since].event, turn.lock);
+            let end = release_after(graph, older[since].event, turn.lock).filter(|_| !is_open);
             for last in [other.step.last, end].into_iter().flatten() {
                 for (most, &more) in before.iter_mut().zip(graph.needs_clock(last)) {
                     *most = (*most).max(more);
                 }
             }
         }
-        let (thread, last) = (turn.thread, turn.step.last.unwrap_or(turn.event));
+        let (thread, lock, last) = (turn.thread, turn.lock, turn.step.last.unwrap_or(turn.event));
         for at in races {
-            self.reverse(at, upto, thread, last);
+            self.reverse(at, upto, (thread, lock), last);
         }
     }
 
     /// A thread is at a lock that is taken: it must be tried before the thread that took it.
-    pub fn comes_first(&mut self, thread: ThreadId, holder: Ev) {
+    pub fn comes_first(&mut self, thread: ThreadId, lock: Loc, holder: Ev) {
         let Some(locks) = &self.locks else { return };
         let graph = &self.trail.now;
         let taken = graph.event(holder);
@@ -74,26 +76,26 @@ impl<M: MemoryModel> Engine<'_, M> {
         let last = of.last().unwrap_or(of.creator);
         if taken.id.thread != thread && !graph.needs(last, taken.pair) {
             let upto = locks.turns.len();
-            self.reverse(at, upto, thread, last);
+            self.reverse(at, upto, (thread, lock), last);
         }
     }
 
-    /// Sees to it that a step of `thread`, which needs what `last` needs, is tried before the turn `at`, after turns before
-    /// `upto`.
-    fn reverse(&mut self, at: usize, upto: usize, thread: ThreadId, last: Ev) {
+    /// Sees to it that a step of `thread` at a lock, which needs what `last` needs, is tried before the turn `at`, after
+    /// turns before `upto`.
+    fn reverse(&mut self, at: usize, upto: usize, thread: (ThreadId, Loc), last: Ev) {
         let Some(locks) = &mut self.locks else { return };
         let graph = &self.trail.now;
         let first = locks.turns[at].event;
         // What comes after the turn without need of it, and can be the first of that.
         let mut between: Vec<Ev> = Vec::new();
-        let mut initials: Vec<ThreadId> = Vec::new();
+        let mut initials: Vec<(ThreadId, Loc)> = Vec::new();
         for turn in &locks.turns[at + 1..upto] {
             let end = turn.step.last.unwrap_or(turn.event);
             if graph.needs(end, first) {
                 continue;
             }
             if !between.iter().any(|&earlier| graph.needs(end, earlier)) {
-                initials.push(turn.thread);
+                initials.push((turn.thread, turn.lock));
             }
             between.push(turn.event);
         }
@@ -101,13 +103,22 @@ impl<M: MemoryModel> Engine<'_, M> {
             initials.insert(0, thread);
         }
         let turn = &mut locks.turns[at];
-        let is_there = |thread: &ThreadId| {
+        let is_there = |(thread, _): &(ThreadId, Loc)| {
             turn.chosen.contains(thread) || turn.asleep.iter().any(|sleeper| sleeper.thread == *thread)
         };
         if initials.iter().any(is_there) {
             return;
         }
-        let Some(&chosen) = initials.first() else { return };
+        let can_move = |(_, lock): &&(ThreadId, Loc)| !was_held(graph, *lock, first);
+        let Some(&(chosen, _)) = initials.iter().find(can_move) else {
+            if let Some(&(_, lock)) = initials.first() {
+                match locks.is_open(graph, lock) {
+                    true => locks.order(graph, lock),
+                    false => locks.wrong = Some(WITHOUT),
+                }
+            }
+            return;
+        };
         turn.chosen.push(chosen);
         self.trail.add_choice_to(first, Choice::Thread(chosen));
     }
@@ -119,8 +130,13 @@ fn covers(graph: &ExecutionGraph, clock: &[u32], event: Ev) -> bool {
     clock[thread.as_usize()] > index
 }
 
+/// Whether a lock was taken, and not given back, before an event.
+fn was_held(graph: &ExecutionGraph, lock: Loc, event: Ev) -> bool {
+    graph.co(lock).iter().rev().find(|write| **write < event).is_some_and(|&write| takes(graph, write))
+}
+
 /// What the thread of an event, the read of a lock, has done since, and before another event.
-pub(super) fn done(graph: &ExecutionGraph, read: Ev, before: Ev) -> Step {
+pub(super) fn done(locks: &Locks, graph: &ExecutionGraph, read: Ev, before: Ev) -> Step {
     let this = graph.event(read);
     let mut step = Step { is_over: true, ..Step::default() };
     let (mut has_lock, mut waits) = (true, false);
@@ -138,7 +154,9 @@ pub(super) fn done(graph: &ExecutionGraph, read: Ev, before: Ev) -> Step {
             }
             Label::Write { rmw: RmwKind::Lock(_), .. } => {
                 debug_assert!(!takes(graph, event), "that would be another turn");
-                step.touches.touch(loc, true);
+                if !locks.is_open(graph, loc) {
+                    step.touches.touch(loc, true);
+                }
             }
             Label::Join { .. } => waits |= has_lock,
             _ if is_at_barrier(graph, event) => waits |= has_lock,
@@ -157,7 +175,6 @@ pub(super) fn done(graph: &ExecutionGraph, read: Ev, before: Ev) -> Step {
             _ => {}
         }
     }
-    step.keeps_lock = has_lock || waits;
-    step.touches.touch(this.loc, step.keeps_lock);
+    (step.has_lock, step.waits) = (has_lock, waits);
     step
 }

@@ -24,7 +24,6 @@
 use super::Counter;
 use crate::error::Error;
 use crate::history::{History, Next, Tag};
-use crate::reduce::Reduction;
 use porf_event::{BlockReason, Label, LockKind, RmwKind, Value};
 use porf_graph::Loc;
 use serde::{Deserialize, Serialize};
@@ -166,8 +165,12 @@ impl History<'_> {
         }
         if let Label::Read { rmw: RmwKind::Lock(LockKind::Acquire), value: 0, .. } = label {
             let tries = self.retries.as_ref().is_some_and(|known| known.tries);
-            if tries && self.interp.is_conditional(self.state(before)) && !self.leads_to_nothing(before, 1)? {
-                return Err(Error::Without(Reduction::NetEffect));
+            if tries
+                && self.interp.is_conditional(self.state(before))
+                && !self.leads_to_nothing(before, 1)?
+                && let Some(error) = self.matters(tag, loc, u32::MAX)
+            {
+                return Err(error);
             }
             return Ok(());
         }

@@ -6,12 +6,15 @@
 mod awaits;
 mod counters;
 mod flags;
+mod known_locks;
 mod own_nodes;
 mod retries;
+mod tries;
 
 pub(crate) use awaits::Awaits;
 pub use counters::Counter;
 pub use flags::{Flag, Flags};
+pub use known_locks::{KnownLock, KnownLocks, LockUse};
 pub(crate) use own_nodes::Watched;
 pub(crate) use retries::Retries;
 

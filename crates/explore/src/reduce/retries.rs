@@ -24,8 +24,8 @@
 //! and giving them back is no effect either: who takes such a lock next may as well take it as it was before.
 //! Nobody may see then that a lock was taken, so no thread may ask whether one is. Trying a lock in vain tells it
 //! too, unless that leads to nothing: it is part of an iteration that is left out in its turn (`lock a; try b in
-//! vain; unlock a`, as `std::lock` does). A thread that does something else after it tried in vain has seen the lock,
-//! and the search begins anew without this reduction ([`Error::Without`]). If none does, take an execution and leave
+//! vain; unlock a`, as `std::lock` does). A thread that does something else after it tried in vain has seen the lock;
+//! then some of these iterations are made ([`tries`](super::tries)). If none does, take an execution and leave
 //! out all iterations without effect of all threads at once: the attempts in vain go with them, and whoever takes a
 //! lock finds it free as before. Reads under the lock may be plain: the next iteration makes them again.
 //!
@@ -35,10 +35,13 @@
 //! Cost: when a history is made for the first time, one comparison with each earlier state of the thread since
 //! its last effect, mostly of the place in the program. Programs without loops pay nothing.
 
+use super::Reduction;
 use super::counters::Counting;
 use super::flags::{Flag, Flags};
+use super::known_locks::KnownLocks;
 use super::own_nodes::Stored;
-use super::{Reduction, Reductions};
+use super::tries::is_in_vain;
+use crate::Options;
 use crate::error::Error;
 use crate::facts::Tracking;
 use crate::history::{History, Next, Tag};
@@ -62,8 +65,11 @@ pub(crate) struct Retries<'p> {
     retries: bool,
     /// Whether taking a lock and giving it back is no effect.
     locks: bool,
-    /// Whether nobody may see, for that, that a lock is taken, and somebody might: locks are also tried.
+    /// Whether locks are also tried, for somebody may see then that a lock is taken; and what is known of that.
     pub tries: bool,
+    pub known: KnownLocks,
+    /// Whether threads may be interchangeable.
+    pub alike: bool,
     /// Whether taking a flag and giving it back is none, see [`flags`](super::flags); and what is taken for a flag.
     takes_flags: bool,
     pub flags: Flags,
@@ -102,16 +108,19 @@ struct Last {
 
 /// A way back to an earlier state of a thread.
 #[derive(Default)]
-struct Back {
+pub(super) struct Back {
     /// The index of the first event since then.
-    since: u32,
+    pub since: u32,
     /// Whether one of the events was a choice.
     chose: bool,
     /// Whether the thread looked at a clock meanwhile.
     looked: bool,
     /// How many writes to locks there were, and to flags.
     locks: u32,
-    flags: u32,
+    pub flags: u32,
+    /// The locks that were taken, and whether others were tried in vain.
+    pub taken: SmallVec<[Loc; 2]>,
+    pub in_vain: bool,
     /// Of the locks that were given back, those that were not yet taken, going back.
     held: SmallVec<[Loc; 2]>,
     /// Objects that must be accessed again for nothing to be lost, or be new since then.
@@ -135,7 +144,8 @@ pub(crate) enum Loss {
 
 impl History<'_> {
     /// Ends threads that lead nowhere new, unless nobody wants that or there are none.
-    pub fn reduce(&mut self, reductions: Reductions, flags: Flags, tracking: Tracking) {
+    pub fn reduce(&mut self, options: &Options, tracking: Tracking) {
+        let Options { reductions, flags, locks: known, .. } = *options;
         let program = self.interp.program();
         let any =
             |is: fn(&Instr) -> bool| program.functions.iter().flat_map(|function| &function.code).any(is);
@@ -161,6 +171,8 @@ impl History<'_> {
                 retries,
                 locks,
                 tries,
+                known,
+                alike: true,
                 takes_flags,
                 flags: if takes_flags || counts { flags } else { Flags::default() },
                 asks: false,
@@ -204,6 +216,10 @@ impl History<'_> {
         if let Some(back) = back {
             if let Some(flag) = back.flag {
                 return Err(Error::Flag(flag));
+            }
+            if self.may_be_seen(tag, &back)? {
+                self.go_on(tag);
+                return Ok(tag);
             }
             let by = match (back.locks, back.flags) {
                 (0, 0) if back.own.is_empty() => Reduction::Retries,
@@ -264,14 +280,20 @@ impl History<'_> {
         let mut after = tag;
         loop {
             let at = self.node(after).parent?;
+            // Iterations that are made do not overlap.
+            if after != tag && self.node(after).seen > self.node(at).seen {
+                return None;
+            }
             // Variables of functions that the loop calls are another matter: they end with the iteration.
             let variable = self.own_variable(after, at, state.thread());
             let own = variable.is_none() && self.is_own_store(after, at);
             match self.node(after).label {
                 Label::Choice { .. } => back.chose = true,
+                label if is_in_vain(&label) => back.in_vain = true,
                 Label::Write { rmw: RmwKind::Lock(LockKind::Release), .. } if *locks => {
                     back.locks += 1;
                     back.held.push(self.node(at).loc);
+                    back.taken.push(self.node(at).loc);
                 }
                 Label::Write { rmw: RmwKind::Lock(LockKind::Acquire), .. } if *locks => {
                     back.locks += 1;
@@ -327,44 +349,6 @@ impl History<'_> {
             }
             after = at;
         }
-    }
-
-    /// If the thread found a lock or a flag taken and something follows from that: that the search must begin anew.
-    /// Something is more than reads, fences and locks, other than that it comes `back` to where it was before, or
-    /// waits in a loop that it was in already.
-    fn saw_a_lock(&self, tag: Tag, back: Option<&Back>) -> Option<Error> {
-        let known = self.retries.as_ref()?;
-        if !known.tries && known.flags.iter().next().is_none() {
-            return None;
-        }
-        let repeated = match (&self.node(tag).next, back) {
-            (_, Some(back)) => back.since,
-            (Next::Emit(Label::Read { .. } | Label::Fence { .. } | Label::Choice { .. }), None) => {
-                return None;
-            }
-            (Next::Emit(Label::Write { rmw: RmwKind::Lock(_), .. }), None) => return None,
-            (Next::Emit(Label::Write { .. }), None) if self.is_flag(self.node(tag).loc) => return None,
-            // Of no interest, or not decided.
-            (Next::Blocked(BlockReason::Assume | BlockReason::Bound), None) => return None,
-            (Next::Blocked(BlockReason::Spin | BlockReason::Clock), None) => {
-                self.waits_since(tag).unwrap_or(u32::MAX)
-            }
-            (Next::Emit(_) | Next::Blocked(_) | Next::Finished | Next::Fault(_), None) => u32::MAX,
-        };
-        let in_vain = |label: &Label| matches!(label, Label::Read { rmw: RmwKind::Lock(LockKind::Test), .. });
-        let mut after = tag;
-        while let Some(at) = self.node(after).parent {
-            if self.state(at).events() < repeated {
-                if known.tries && in_vain(&self.node(after).label) {
-                    return Some(Error::Without(Reduction::NetEffect));
-                }
-                if let Some(flag) = self.found_taken(after, at) {
-                    return Some(Error::Flag(Flag { taken: None, ..flag }));
-                }
-            }
-            after = at;
-        }
-        None
     }
 
     /// The object that the next event of a thread is in, if it is one that was allocated.

@@ -22,6 +22,12 @@ pub fn budget(default: u64) -> u64 {
     }
 }
 
+/// How many programs to run where a reduction is compared with the search without it: 100,000 with PORF_FULL.
+pub fn programs(default: u64) -> u64 {
+    let full = std::env::var_os("PORF_FUZZ").is_none() && std::env::var_os("PORF_FULL").is_some();
+    if full { 100_000 } else { budget(default) }
+}
+
 /// All permutations of threads that run the same function.
 pub fn permutations(program: &Program) -> Vec<Vec<u16>> {
     let mut all: Vec<Vec<u16>> = vec![Vec::new()];
