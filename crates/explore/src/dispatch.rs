@@ -40,7 +40,14 @@ pub(crate) fn dispatch<S: Search>(
         // Other programs have a checker.
         Err(match model.entry().has(equivalence) {
             true => Error::Undecided,
-            false => Error::Unsupported(format!("{model} up to {equivalence}")),
+            false => {
+                let with: Vec<&str> = Model::all()
+                    .filter(|other| other.entry().has(equivalence))
+                    .map(|other| other.name())
+                    .collect();
+                let with = with.join(", ");
+                Error::Unsupported(format!("{model} up to {equivalence} (supported under {with})"))
+            }
         })
     })
 }
