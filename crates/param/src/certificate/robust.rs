@@ -14,7 +14,8 @@
 //! # Why
 //!
 //! A transition accesses plain cells of the process that acts, constants and weak memory, and nothing else
-//! ([`crate::typing`]). Steps that change nothing can be taken out of a run, so take them to be out of all.
+//! ([`crate::typing`]). A step that reads and writes weak memory is a locked one there, so a step that writes through its
+//! buffer reads no weak memory. Steps that change nothing can be taken out of a run, so take them to be out of all.
 //!
 //! *Runs without exposed steps.* Let a step happen while its process has writes pending although it does not drain
 //! the buffer. If it is not exposed, it reads no weak memory, so it depends on its own plain cells alone. Give each step a
