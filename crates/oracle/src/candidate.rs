@@ -42,12 +42,12 @@ pub struct CandidateEvent<'t> {
 
 impl<'t> Candidate<'t> {
     pub(crate) fn new(program: &Program, traces: &[&'t Trace], cuts: &Pieces) -> Candidate<'t> {
-        let mut accesses: Vec<Access> = traces
-            .iter()
-            .flat_map(|trace| trace.events.iter())
-            .filter_map(|(label, _)| label.access())
-            .flat_map(|access| cuts.of(access))
-            .collect();
+        let mut accesses: Vec<Access> = Vec::new();
+        for (label, _) in traces.iter().flat_map(|trace| trace.events.iter()) {
+            if let Some(access) = label.access() {
+                accesses.extend(cuts.of(access));
+            }
+        }
         accesses.sort();
         accesses.dedup_by_key(|access| access.location);
         let locations: Vec<Location> = accesses.iter().map(|access| access.location).collect();

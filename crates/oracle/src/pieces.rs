@@ -18,6 +18,8 @@ pub(crate) struct Pieces {
     accesses: BTreeSet<Access>,
     /// The first byte of each access and the one behind its last.
     bounds: BTreeSet<u64>,
+    /// Whether some access covers several pieces. It is asked for each candidate.
+    is_mixed: bool,
 }
 
 /// The pieces of one access, by address.
@@ -31,15 +33,25 @@ impl Pieces {
         }
         let first = self.bounds.insert(access.location.0);
         let last = self.bounds.insert(end(access));
+        self.is_mixed = self.accesses.iter().any(|access| self.inner(*access).next().is_some());
         first || last
     }
 
+    /// Where an access is cut.
+    fn inner(&self, access: Access) -> impl Iterator<Item = u64> + '_ {
+        self.bounds.range(access.location.0 + 1..end(access)).copied()
+    }
+
     /// What an access covers.
+    #[inline]
     pub fn of(&self, access: Access) -> Covered {
-        let inner = self.bounds.range(access.location.0 + 1..end(access)).copied();
+        if self.is_mixed { self.cover(access) } else { Covered::from_slice(&[access]) }
+    }
+
+    fn cover(&self, access: Access) -> Covered {
         let mut start = access.location.0;
         let mut found = Covered::new();
-        for bound in inner.chain([end(access)]) {
+        for bound in self.inner(access).chain([end(access)]) {
             found.push(Access { location: Location(start), size: (bound - start) as u8 });
             start = bound;
         }
@@ -48,7 +60,7 @@ impl Pieces {
 
     /// Whether some access covers several pieces.
     pub fn is_mixed(&self) -> bool {
-        self.accesses.iter().any(|access| self.of(*access).len() > 1)
+        self.is_mixed
     }
 
     /// An access that cannot be cut: it is not at a multiple of its size, or too wide.
