@@ -37,10 +37,12 @@ pub use tests::{ShouldPanic, Test};
 
 use porf_ir::Program;
 use porf_verdict::Diagnostic;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// How source files are compiled and where the program begins.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Options {
     /// For clang: include paths, definitions, `-std=…`. For rustc where the program is Rust.
     pub flags: Vec<String>,
@@ -54,6 +56,8 @@ pub struct Options {
     pub any_arguments: u32,
     /// The texts that are tried as input; those that the program tells apart if there are none.
     pub texts: Vec<String>,
+    /// The functions, if nobody defines them, that return any value and do nothing else; `*` stands for any text.
+    pub stubs: Vec<String>,
     /// Weak compare-and-swaps may fail for no reason.
     pub spurious: bool,
     /// An overflow of a signed number is a trap.
@@ -71,7 +75,8 @@ pub struct Options {
 }
 
 /// What volatile accesses are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Volatile {
     /// Ordinary accesses, as in the standards: two of them can race.
     #[default]
@@ -80,25 +85,6 @@ pub enum Volatile {
     Relaxed,
     /// Acquire loads and release stores.
     AcqRel,
-}
-
-impl Volatile {
-    /// Every way to take them.
-    pub const ALL: [Volatile; 3] = [Volatile::Plain, Volatile::Relaxed, Volatile::AcqRel];
-
-    /// The word for it in options and files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Volatile::Plain => "plain",
-            Volatile::Relaxed => "relaxed",
-            Volatile::AcqRel => "acqrel",
-        }
-    }
-
-    /// What a word stands for.
-    pub fn from_word(word: &str) -> Option<Volatile> {
-        Volatile::ALL.into_iter().find(|one| one.word() == word)
-    }
 }
 
 /// Why a program could not be loaded.
@@ -162,6 +148,7 @@ impl Default for Options {
             arguments: Vec::new(),
             any_arguments: 0,
             texts: Vec::new(),
+            stubs: Vec::new(),
             spurious: false,
             overflow: false,
             is_rust: false,

@@ -47,8 +47,9 @@ pub struct InputValues {
     pub is_covered: bool,
 }
 
-/// What the user wants to have tried instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What the user wants to have tried instead; in files as the user writes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Domain {
     /// Every number between two, both included.
     Range(i64, i64),
@@ -91,6 +92,20 @@ impl std::str::FromStr for Domain {
             }
             None => text.split(',').map(number).collect::<Result<_, _>>().map(Domain::List),
         }
+    }
+}
+
+impl TryFrom<String> for Domain {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Domain, String> {
+        text.parse()
+    }
+}
+
+impl From<Domain> for String {
+    fn from(domain: Domain) -> String {
+        domain.to_string()
     }
 }
 

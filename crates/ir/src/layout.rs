@@ -89,6 +89,19 @@ pub struct Image {
     pub shape_of: Vec<(u32, u32)>,
     /// An atomic access, by file and line, that is made under a lock: it orders more than the program asks for.
     pub locked: Option<(u32, u32)>,
+    /// The functions that nobody defines and that are taken to return any value, and do nothing else.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A function that is taken to return any value, and do nothing else, because nobody defines it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// As the source calls it.
+    pub name: String,
+    /// The file of the first call, by its place in [`Image::files`].
+    pub file: u32,
+    /// Its line, from 1.
+    pub line: u32,
 }
 
 /// How the source writes what is accessed at a place: `q->tail`.

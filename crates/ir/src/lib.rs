@@ -12,6 +12,7 @@
 
 mod builder;
 mod cells;
+mod extended;
 mod fault;
 mod indifferent;
 mod input;
@@ -29,10 +30,11 @@ mod text;
 mod validate;
 
 pub use builder::{FunctionBuilder, JumpLabel};
+pub use extended::ExtendedOp;
 pub use fault::FaultKind;
 pub use input::{Domain, InputType, InputValues};
 pub use instr::{BinOp, CmpOp, HeldOp, Instr, Operand, Reg, RmwOp, Target, Width};
-pub use layout::{AllocKind, Image, Region, Single, ThreadLocal, Written};
+pub use layout::{AllocKind, Image, LeftOut, Region, Single, ThreadLocal, Written};
 pub use live::Liveness;
 pub use mapping::Unmapped;
 pub use math::{FloatOp, FloatOutcomes, IntOp, MathOp, Precision, WideOp};

@@ -3,7 +3,7 @@
 //! Floating-point values travel in registers as their bit patterns, `float` in the low 32 bits.
 //! 128-bit integers are pairs of registers, low half first.
 
-use crate::{BinOp, CmpOp, Width};
+use crate::{BinOp, CmpOp, ExtendedOp, Width};
 use porf_event::{Value, wide};
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +114,8 @@ pub enum WideOp {
     /// From floating point, towards zero.
     ToSigned(Precision),
     ToUnsigned(Precision),
+    /// Arithmetic on `long double`.
+    Extended(ExtendedOp),
     /// The number of a value, as an access of 16 bytes has it: one word. See [`porf_event::wide`].
     Number,
     /// The value that the number in the low half of the first operand stands for.
@@ -197,6 +199,12 @@ impl From<BinOp> for WideOp {
     }
 }
 
+impl From<ExtendedOp> for WideOp {
+    fn from(op: ExtendedOp) -> WideOp {
+        WideOp::Extended(op)
+    }
+}
+
 impl From<CmpOp> for WideOp {
     fn from(op: CmpOp) -> WideOp {
         WideOp::Cmp(op)
@@ -234,6 +242,7 @@ impl WideOp {
             WideOp::FromUnsigned(Precision::Double) => u128::from((a as f64).to_bits()),
             WideOp::ToSigned(precision) => precision.read(a as Value) as i128 as u128,
             WideOp::ToUnsigned(precision) => precision.read(a as Value) as u128,
+            WideOp::Extended(op) => op.apply(a, b)?,
             WideOp::Number => u128::from(wide::number(a)),
             WideOp::Value => wide::value(a as Value)?,
         })
@@ -242,7 +251,10 @@ impl WideOp {
     /// Whether the result is one word.
     pub fn is_narrow(self) -> bool {
         use WideOp::*;
-        matches!(self, Cmp(_) | FromSigned(_) | FromUnsigned(_) | Number)
+        match self {
+            Extended(op) => op.is_narrow(),
+            _ => matches!(self, Cmp(_) | FromSigned(_) | FromUnsigned(_) | Number),
+        }
     }
 }
 

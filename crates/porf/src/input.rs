@@ -5,7 +5,7 @@ use crate::Error;
 use crate::question::Question;
 use porf_frontend_llvm as llvm;
 pub use porf_ir::Domain;
-use porf_ir::Program;
+use porf_ir::{LeftOut, Program};
 use porf_model::Model;
 use porf_verdict::{SourceLocation, TriedInput};
 use std::path::{Path, PathBuf};
@@ -28,24 +28,8 @@ pub struct Input {
 pub struct Origin {
     /// The files, as the user named them.
     pub files: Vec<String>,
-    /// Arguments for clang.
-    pub flags: Vec<String>,
-    /// The function that the first thread runs.
-    pub entry: String,
-    /// The arguments that it gets.
-    pub arguments: Vec<String>,
-    /// Whether weak compare-and-swaps may fail for no reason.
-    pub spurious: bool,
-    /// Whether an overflow of a signed number is a trap.
-    pub overflow: bool,
-    /// What volatile accesses are.
-    pub volatile: Volatile,
-    /// Whether Rust's std is run as it is compiled.
-    pub real_std: bool,
-    /// Whether it was translated to look for leaks.
-    pub leaks: bool,
-    /// The values of input that were asked for.
-    pub inputs: Option<Domain>,
+    /// How they were compiled and translated.
+    pub options: LoadOptions,
 }
 
 pub use porf_frontend_llvm::{Code, Options as LoadOptions, ShouldPanic, Test, Volatile};
@@ -62,15 +46,7 @@ impl Input {
     pub fn load(files: &[PathBuf], options: &LoadOptions) -> Result<Input, Error> {
         let origin = Origin {
             files: files.iter().map(|file| file.display().to_string()).collect(),
-            flags: options.flags.clone(),
-            entry: options.entry.clone(),
-            arguments: options.arguments.clone(),
-            spurious: options.spurious,
-            overflow: options.overflow,
-            volatile: options.volatile,
-            real_std: options.real_std,
-            leaks: options.leaks,
-            inputs: options.inputs.clone(),
+            options: options.clone(),
         };
         if let [file] = files {
             match file.extension().and_then(|extension| extension.to_str()) {
@@ -120,6 +96,16 @@ impl Input {
         let (file, line) = image.locked?;
         let file = image.files.get(file as usize).cloned().unwrap_or_default();
         Some(SourceLocation { file, line, column: 0 })
+    }
+
+    /// The functions that were taken to return any value and do nothing else, each with a place that calls it.
+    pub fn stubs(&self) -> Vec<(&str, SourceLocation)> {
+        let Some(image) = &self.program.image else { return Vec::new() };
+        let place = |stub: &LeftOut| {
+            let file = image.files.get(stub.file as usize).cloned().unwrap_or_default();
+            SourceLocation { file, line: stub.line, column: 0 }
+        };
+        image.left_out.iter().map(|stub| (stub.name.as_str(), place(stub))).collect()
     }
 
     /// A program of a Rust crate whose code is read: the one that begins with a function.

@@ -43,6 +43,8 @@ pub enum Coverage {
         locked: Option<SourceLocation>,
         /// A variable that is accessed in whole and in part: accesses to its parts are made on the whole.
         mixed: Option<String>,
+        /// The functions that nobody defines: calls of them return any value and do nothing else.
+        stubs: Vec<String>,
     },
     /// Some executions were run. Nothing is said about the others.
     Sampled {
@@ -293,14 +295,19 @@ impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Coverage::Exhaustive => write!(f, "every execution"),
-            Coverage::Bounded { unroll, loops, clocks, inputs, locked, mixed } => {
+            Coverage::Bounded { unroll, loops, clocks, inputs, locked, mixed, stubs } => {
                 write!(f, "every execution")?;
+                let mut and = " in which";
                 if locked.is_some() {
-                    write!(f, " in which atomics of an odd size are ordered as by a lock")?;
+                    write!(f, "{and} atomics of an odd size are ordered as by a lock")?;
+                    and = " and";
                 }
                 if let Some(mixed) = mixed {
-                    let and = if locked.is_some() { " and" } else { " in which" };
                     write!(f, "{and} atomic accesses to parts of {mixed} are accesses to the whole of it")?;
+                    and = " and";
+                }
+                if !stubs.is_empty() {
+                    write!(f, "{and} {} only return a value", calls(stubs))?;
                 }
                 if let Some(unroll) = unroll {
                     write!(f, " with loops up to {unroll} iterations")?;
@@ -377,6 +384,14 @@ impl fmt::Display for Limit {
 }
 
 /// `the loop at a.c:3, a.c:9`.
+/// "calls of f", "calls of f and g", "calls of f, g and h".
+fn calls(names: &[String]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("calls of {} and {last}", rest.join(", ")),
+        _ => format!("calls of {}", names.join(", ")),
+    }
+}
+
 fn places(what: &str, places: &[SourceLocation]) -> String {
     let places: Vec<String> = places.iter().map(|place| format!("{}:{}", place.file, place.line)).collect();
     format!("{what} at {}", places.join(", "))

@@ -353,14 +353,17 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Error> {
 }
 
 fn read(bitcode: &std::path::Path, given: &Given) -> Result<Code, Error> {
-    let options =
-        LoadOptions { is_rust: true, real_std: given.real_std, leaks: given.leaks, ..LoadOptions::default() };
-    Code::read(&[bitcode.to_path_buf()], &options).map_err(|error| Error::Input(error.to_string()))
+    Code::read(&[bitcode.to_path_buf()], &load_options(given))
+        .map_err(|error| Error::Input(error.to_string()))
+}
+
+fn load_options(given: &Given) -> LoadOptions {
+    LoadOptions { is_rust: true, real_std: given.real_std, leaks: given.leaks, ..LoadOptions::default() }
 }
 
 fn origin(built: &Built, entry: &str, given: &Given) -> Origin {
-    let (real_std, leaks) = (given.real_std, given.leaks);
-    Origin { files: vec![built.name.clone()], entry: entry.to_string(), real_std, leaks, ..Origin::default() }
+    let options = LoadOptions { entry: entry.to_string(), ..load_options(given) };
+    Origin { files: vec![built.name.clone()], options }
 }
 
 fn report(answer: &Answer) -> String {

@@ -2,7 +2,7 @@
 //! of `porf sample` by running the program with the seed and options of the finding.
 
 use crate::options::{Format, Options};
-use porf::{Input, LoadOptions, Replayed};
+use porf::{Input, Replayed};
 use porf_report::replay as render;
 use porf_report::verify::Witness;
 use serde_json::Value;
@@ -74,32 +74,9 @@ fn read(args: &Args) -> Result<Value, String> {
 }
 
 fn replay(witness: &Witness) -> Result<Replayed, String> {
-    let porf::Origin {
-        files,
-        flags,
-        entry,
-        arguments,
-        spurious,
-        overflow,
-        volatile,
-        inputs,
-        real_std,
-        leaks,
-    } = witness.origin.clone();
-    let files: Vec<PathBuf> = files.into_iter().map(PathBuf::from).collect();
-    let options = LoadOptions {
-        flags,
-        entry,
-        spurious,
-        overflow,
-        volatile,
-        inputs,
-        real_std,
-        arguments,
-        leaks,
-        ..LoadOptions::default()
-    };
-    let input = Input::load(&files, &options).map_err(|error| error.to_string())?;
+    let porf::Origin { files, options } = &witness.origin;
+    let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+    let input = Input::load(&files, options).map_err(|error| error.to_string())?;
     let mut program =
         porf::mapping::compile(input.program, witness.model).map_err(|error| error.to_string())?;
     for splits in &witness.cuts {

@@ -111,6 +111,10 @@ pub struct Args {
     /// may be given several times
     #[arg(long = "text", value_name = "TEXT", allow_hyphen_values = true)]
     texts: Vec<String>,
+    /// Leave out calls of these functions if nobody defines them: they return any value and do nothing else. `*`
+    /// stands for any text
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    stub: Vec<String>,
     /// The function that the first thread runs; a C++ function is named as in the source, with or without
     /// its namespaces
     #[arg(long, default_value = "main")]
@@ -285,6 +289,7 @@ fn load(args: &Args, options: &Options) -> Result<Input, Error> {
         arguments: args.arguments.clone(),
         any_arguments: args.any_args,
         texts: args.texts.clone(),
+        stubs: args.stub.clone(),
         spurious: args.spurious,
         inputs: args.nondet.clone(),
         overflow: args.overflow,

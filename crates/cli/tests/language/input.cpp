@@ -1,4 +1,4 @@
-// refused: _ZNSirsERi
+// refused: std::basic_istream<char, std::char_traits<char> >::operator>>
 #include <iostream>
 int main() {
     int x;

@@ -63,7 +63,44 @@ pub const FUNCTIONS: &[Row] = &[
         KEEPS,
         |c| float(c, &c.name[..c.name.len() - 1], Precision::Single),
     ),
+    // And in `l` for `long double`.
+    row(
+        &[
+            "fabsl",
+            "sqrtl",
+            "floorl",
+            "ceill",
+            "truncl",
+            "roundl",
+            "rintl",
+            "nearbyintl",
+            "fminl",
+            "fmaxl",
+            "copysignl",
+            "powl",
+            "expl",
+            "exp2l",
+            "logl",
+            "log2l",
+            "log10l",
+            "sinl",
+            "cosl",
+            "tanl",
+            "fmodl",
+            "atan2l",
+        ],
+        KEEPS,
+        extended,
+    ),
 ];
+
+fn extended(c: &mut Call<'_, '_, '_>) -> Lowered {
+    let op = crate::translate::float_operation(&c.name[..c.name.len() - 1])
+        .ok_or_else(|| format!("a call of {}", c.name))?;
+    // Each argument has two words.
+    let (a, b) = c.args.split_at_checked(2).ok_or_else(|| format!("a call of {} with no number", c.name))?;
+    c.body.extended_arithmetic(op, a, if b.is_empty() { a } else { b })
+}
 
 fn float(c: &mut Call<'_, '_, '_>, name: &str, precision: Precision) -> Lowered {
     let op = crate::translate::float_operation(name).ok_or_else(|| format!("a call of {name}"))?;

@@ -24,6 +24,7 @@ pub mod scope;
 pub mod slow;
 mod specific;
 mod stream;
+pub mod stub;
 mod system;
 mod table;
 mod thread;
@@ -100,7 +101,10 @@ pub fn call(body: &mut Body<'_, '_>, name: &str, args: &[Operand], used: bool) -
     }
     match find(name) {
         Some(row) => row.lower(body, name, args, used),
-        None => Err(format!("a call of {name}, which the program does not define,")),
+        None => {
+            let name = stub::source_name(name);
+            Err(format!("a call of {name}, which the program does not define and --stub does not name,"))
+        }
     }
 }
 

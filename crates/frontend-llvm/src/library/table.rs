@@ -166,7 +166,7 @@ impl Index {
 }
 
 /// Whether a name fits a pattern, in which `*` stands for any text.
-fn matches(pattern: &str, name: &str) -> bool {
+pub fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
     let Some(mut rest) = name.strip_prefix(first) else { return false };

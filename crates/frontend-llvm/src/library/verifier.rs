@@ -6,7 +6,7 @@ use porf_event::FenceMode;
 use porf_ir::{FaultKind, Instr, Operand, Reg};
 
 pub const FUNCTIONS: &[Row] = &[
-    row(&["__VERIFIER_assume", "__CPROVER_assume", "__ESBMC_assume"], KEEPS, assume),
+    row(&["__VERIFIER_assume", "__CPROVER_assume", "__ESBMC_assume", "__goblint_assume"], KEEPS, assume),
     // SV-COMP's programs define these two. An assumption that does not hold aborts there, which is no error.
     row(&["assume_abort_if_not"], KEEPS, assume).replacing(),
     // The bodies of spin loops that a program marks. The end carries the condition to leave: where that
@@ -32,10 +32,16 @@ pub const FUNCTIONS: &[Row] = &[
         KEEPS,
         nothing,
     ),
+    // Hints for an analysis by abstraction, which loses what we do not lose.
+    row(
+        &["__goblint_assume_join", "__goblint_bounded", "__goblint_globalize", "__goblint_split_*"],
+        USES,
+        nothing,
+    ),
     row(&["reach_error"], KEEPS, error).replacing(),
     row(&["__VERIFIER_error"], KEEPS, error),
     // C programs that leave out the header call a function by the name of the macro.
-    row(&["__VERIFIER_assert", "assert"], KEEPS, |c| {
+    row(&["__VERIFIER_assert", "__goblint_assert", "__goblint_check", "assert"], KEEPS, |c| {
         let message = format!("{} fails", c.name).into();
         c.push(Instr::Assert { cond: c.arg(0), message });
         nothing(c)

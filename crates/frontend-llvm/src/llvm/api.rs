@@ -168,6 +168,7 @@ functions! {
         fn LLVMStructGetTypeAtIndex(ty: Type<'m>, index: c_uint) -> Type<'m> where ty.has_field(index);
         fn LLVMIsFunctionVarArg(ty: Type<'m>) -> c_int where ty.number() == 9;
         fn LLVMCountParamTypes(ty: Type<'m>) -> c_uint where ty.number() == 9;
+        fn LLVMGetReturnType(ty: Type<'m>) -> Type<'m> where ty.number() == 9;
 
         fn LLVMGetInstructionOpcode(value: Value<'m>) -> c_int where value.is_instruction();
         fn LLVMGetConstOpcode(value: Value<'m>) -> c_int where value.kind() == ValueKind::ConstantExpression;

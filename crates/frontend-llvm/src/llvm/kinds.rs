@@ -5,6 +5,8 @@ pub enum TypeKind {
     Void,
     Float,
     Double,
+    /// `long double` on x86: 80 bits.
+    Extended,
     Int(u32),
     Pointer,
     Struct,

@@ -22,6 +22,7 @@ impl<'m> Type<'m> {
             0 => TypeKind::Void,
             2 => TypeKind::Float,
             3 => TypeKind::Double,
+            4 => TypeKind::Extended,
             8 => TypeKind::Int(llvm().LLVMGetIntTypeWidth(self)),
             9 => TypeKind::Function,
             10 => TypeKind::Struct,
@@ -63,6 +64,11 @@ impl<'m> Type<'m> {
     /// Of a function.
     pub fn param_count(self) -> u32 {
         llvm().LLVMCountParamTypes(self)
+    }
+
+    /// Of a function.
+    pub fn returned(self) -> Type<'m> {
+        llvm().LLVMGetReturnType(self)
     }
 
     /// Its kind as LLVM numbers it.

@@ -400,6 +400,18 @@ impl<'m> Value<'m> {
         self.is_float_constant().then(|| llvm().LLVMConstRealGetDouble(self, &mut lossy))
     }
 
+    /// The significand, and the exponent with the sign, of a constant `long double`.
+    pub fn as_extended(self) -> Option<(u64, u64)> {
+        if self.ty().kind() != TypeKind::Extended {
+            return None;
+        }
+        // LLVM writes them as `0xK`, four digits and sixteen.
+        let text = self.print();
+        let (exponent, significand) = text.rsplit_once("0xK")?.1.split_at_checked(4)?;
+        let number = |digits| u64::from_str_radix(digits, 16).ok();
+        Some((number(significand)?, number(exponent)?))
+    }
+
     /// An element of a constant aggregate, null and undef included.
     pub fn element(self, index: u32) -> Option<Value<'m>> {
         if self.is_constant() { llvm().LLVMGetAggregateElement(self, index) } else { None }

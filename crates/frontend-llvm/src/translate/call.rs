@@ -4,7 +4,7 @@ use super::function::Body;
 use super::jump::is_setjmp;
 use super::types::{self, Unsupported};
 use crate::library::scope::{self, Step};
-use crate::library::{self, slow};
+use crate::library::{self, slow, stub};
 use crate::llvm::{TypeKind, Value, ValueKind};
 use porf_event::WriteMode;
 use porf_ir::{CmpOp, Instr, Operand, Reg, Width};
@@ -37,6 +37,10 @@ impl<'m> Body<'_, 'm> {
                 self.take_lock(i)?;
                 // `Ok` of the value that was there.
                 self.set_result(i, vec![Operand::Const(0), Operand::Const(0)])
+            }
+            ValueKind::Function if stub::is_stub(self, callee) => {
+                let result = stub::call(self, callee, i.ty())?;
+                self.set_result(i, result)
             }
             ValueKind::Function if library::provides(callee) => {
                 let args = self.library_arguments(i)?;

@@ -28,6 +28,9 @@ impl<'m> Translator<'m> {
             let cut = |(word, contents): (&types::Word, u64)| Operand::Const(contents & mask(word.width()));
             return Ok(words.iter().zip(integer).map(cut).collect());
         }
+        if let Some((significand, exponent)) = value.as_extended() {
+            return Ok(vec![Operand::Const(significand), Operand::Const(exponent)]);
+        }
         self.constant_word(value).map(|word| vec![Operand::Const(word)])
     }
 

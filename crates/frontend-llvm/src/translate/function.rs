@@ -438,6 +438,15 @@ impl<'t, 'm> Body<'t, 'm> {
         image.locked.get_or_insert((self.file, line));
     }
 
+    /// Notes that calls of a function are left out.
+    pub fn note_stub(&mut self, name: String) {
+        let (file, line) = (self.file, self.b.span().line);
+        let image = self.tr.program.image.as_mut().expect("C programs have an image");
+        if image.left_out.iter().all(|stub| stub.name != name) {
+            image.left_out.push(porf_ir::LeftOut { name, file, line });
+        }
+    }
+
     fn at(&mut self, instruction: Value<'m>) {
         let (line, byte) = instruction.position();
         if line > 0 {

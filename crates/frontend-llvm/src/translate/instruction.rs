@@ -1,5 +1,6 @@
 //! Instructions one by one.
 
+use super::extended::is_extended;
 use super::function::{Body, is_wide, mask};
 use super::large::{self, is_large};
 use super::types::{self, Unsupported};
@@ -263,6 +264,10 @@ impl<'m> Body<'_, 'm> {
     }
 
     fn float(&mut self, i: Value<'m>, op: FloatOp) -> Result<(), Unsupported> {
+        if is_extended(i) {
+            let operands: Vec<Value<'m>> = (0..i.operand_count()).map(|at| i.operand(at)).collect();
+            return self.extended_float(i, op, &operands);
+        }
         let a = self.words(i.operand(0))?;
         let b = if i.operand_count() > 1 { self.words(i.operand(1))? } else { a.clone() };
         let word = types::scalar(self.tr.module, types::lane(i.ty()))?;
@@ -309,6 +314,9 @@ impl<'m> Body<'_, 'm> {
     }
 
     fn fcmp(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        if is_extended(i.operand(0)) {
+            return self.extended_compare(i);
+        }
         let (a, b) = (self.words(i.operand(0))?, self.words(i.operand(1))?);
         let word = types::scalar(self.tr.module, types::lane(i.operand(0).ty()))?;
         // LLVM's numbering is this very mask: 1 equal, 2 greater, 4 less, 8 unordered.
@@ -390,6 +398,9 @@ impl<'m> Body<'_, 'm> {
         i: Value<'m>,
         op: impl Fn(types::Word, types::Word) -> MathOp,
     ) -> Result<(), Unsupported> {
+        if is_extended(i) || is_extended(i.operand(0)) {
+            return self.extended_cast(i);
+        }
         if is_wide(i) || is_wide(i.operand(0)) {
             return self.wide_cast(i);
         }

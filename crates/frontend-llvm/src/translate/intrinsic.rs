@@ -1,5 +1,6 @@
 //! LLVM's intrinsic functions.
 
+use super::extended::is_extended;
 use super::function::{Body, is_wide, mask};
 use super::types::{self, Unsupported};
 use crate::library::Treatment;
@@ -264,6 +265,9 @@ impl<'m> Body<'_, 'm> {
 
     /// As two operations: clang lets the machine choose, and x86-64 without FMA does the same.
     fn multiply_add(&mut self, i: Value<'m>) -> Result<(), Unsupported> {
+        if is_extended(i) {
+            return self.extended_multiply_add(i);
+        }
         let args = i.arguments();
         let precision = self.precision(i)?;
         let (a, b, c) = (self.words(args[0])?, self.words(args[1])?, self.words(args[2])?);
@@ -281,6 +285,9 @@ impl<'m> Body<'_, 'm> {
 
     fn float_call(&mut self, i: Value<'m>, op: FloatOp) -> Result<(), Unsupported> {
         let args = i.arguments();
+        if is_extended(i) {
+            return self.extended_float(i, op, &args);
+        }
         let precision = self.precision(i)?;
         let a = self.words(args[0])?;
         let b = if args.len() > 1 { self.words(args[1])? } else { a.clone() };

@@ -6,6 +6,7 @@ mod constant;
 mod counted;
 mod escape;
 mod exception;
+mod extended;
 mod function;
 mod instruction;
 mod intrinsic;
@@ -20,7 +21,7 @@ pub mod types;
 mod wide;
 mod written;
 
-use crate::library::{self, Row, slow};
+use crate::library::{self, Row, slow, stub};
 use crate::llvm::{Module, Type, Value, ValueKind};
 use crate::{Error, Options, Volatile};
 use escape::Escapes;
@@ -72,6 +73,8 @@ pub struct Translator<'m> {
     arguments: &'m [String],
     /// How many arguments of any text there may be behind those.
     any_arguments: u32,
+    /// The functions that are left out, if nobody defines them.
+    pub stubs: &'m [String],
     /// The texts to try as input, where the user names them.
     given_texts: &'m [String],
     /// The addresses of the texts that are tried, once they are known.
@@ -113,6 +116,7 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
         escapes: Escapes::new(module),
         arguments: &options.arguments,
         any_arguments: options.any_arguments,
+        stubs: &options.stubs,
         given_texts: &options.texts,
         text_addresses: Vec::new(),
         fields: if is_rust { Fields::new() } else { written::fields(module) },
@@ -512,6 +516,9 @@ impl<'m> Translator<'m> {
         let args: Vec<Operand> = (0..body.params).map(|index| Operand::Reg(Reg(index))).collect();
         let result = match body.tr.replaced.get(&function).copied() {
             Some(row) => row.lower(&mut body, function.name(), &args, true),
+            None if stub::is_stub(&body, function) => {
+                stub::call(&mut body, function, function.value_type().returned())
+            }
             None => library::call(&mut body, function.name(), &args, true),
         };
         match result {

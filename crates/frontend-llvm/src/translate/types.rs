@@ -104,6 +104,8 @@ fn collect(module: &Module, ty: Type<'_>, offset: u64, out: &mut Vec<Word>) -> R
         TypeKind::Pointer => out.push(word(64, None)),
         TypeKind::Float => out.push(word(32, Some(Precision::Single))),
         TypeKind::Double => out.push(word(64, Some(Precision::Double))),
+        // The significand, and the exponent with the sign.
+        TypeKind::Extended => out.extend([word(64, None), Word { offset: offset + 8, ..word(16, None) }]),
         TypeKind::Struct => {
             for i in 0..ty.length() as u32 {
                 collect(module, ty.field(i), offset + module.offset_of(ty, i), out)?;

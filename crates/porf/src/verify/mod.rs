@@ -203,6 +203,7 @@ pub(crate) fn once(input: &Input, request: &Request<'_>) -> Result<(Answer, bool
         warnings.push(LEFT.to_string());
     }
     warnings.extend(unsought(&verdict, &seen.unsought));
+    warnings.extend(left_out(input));
     let answer = Answer {
         origin: input.origin.clone(),
         cuts: seen.cuts,
@@ -283,10 +284,12 @@ fn coverage(input: &Input, request: &Request<'_>, seen: &Seen, has_atomic_parts:
         _ => (input.locked(), mixed.map(|(at, size)| input.program.name_of(at, size))),
     };
     let clocks = seen.clocks.list();
-    if unroll.is_none() && inputs.is_empty() && locked.is_none() && mixed.is_none() && !seen.clocks.any {
+    let stubs: Vec<String> = input.stubs().into_iter().map(|(name, _)| name.to_string()).collect();
+    let is_whole = unroll.is_none() && inputs.is_empty() && stubs.is_empty() && !seen.clocks.any;
+    if is_whole && locked.is_none() && mixed.is_none() {
         Coverage::Exhaustive
     } else {
-        Coverage::Bounded { unroll, loops: seen.loops.list(), clocks, inputs, locked, mixed }
+        Coverage::Bounded { unroll, loops: seen.loops.list(), clocks, inputs, locked, mixed, stubs }
     }
 }
 
@@ -304,6 +307,13 @@ fn unsought(verdict: &Verdict, Unsought { fault, hang }: &Unsought) -> Option<St
         (None, Some(hang)) => Some(format!("executions end in an error that was not looked for: {hang}")),
         (None, None) => None,
     }
+}
+
+/// What to say of functions whose calls are left out.
+fn left_out(input: &Input) -> Option<String> {
+    let stubs: Vec<String> = input.stubs().iter().map(|(name, place)| format!("{name} ({place})")).collect();
+    let are = "calls of functions that are not defined were left out, as if they only returned a value";
+    (!stubs.is_empty()).then(|| format!("{are}: {}", stubs.join(", ")))
 }
 
 /// The program that a search under a model runs.

@@ -34,7 +34,7 @@ pub fn json(answer: &Answer) -> Value {
         "peak_bytes": answer.peak_bytes,
     });
     match &answer.verdict {
-        Verdict::Safe(Coverage::Bounded { unroll, loops, clocks, inputs, locked, mixed }) => {
+        Verdict::Safe(Coverage::Bounded { unroll, loops, clocks, inputs, locked, mixed, stubs }) => {
             let loops: Value = loops.iter().map(location_json).collect();
             let clocks: Value = clocks.iter().map(location_json).collect();
             let tried =
@@ -49,6 +49,7 @@ pub fn json(answer: &Answer) -> Value {
                 "inputs": inputs,
                 "locked": locked,
                 "mixed": mixed,
+                "stubs": stubs,
             });
         }
         Verdict::Safe(_) => object["coverage"] = json!({ "kind": "exhaustive" }),

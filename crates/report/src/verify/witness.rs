@@ -1,7 +1,7 @@
 //! Witness files: what to run and what to answer, for `porf replay`.
 
 use super::json::{trace, violation_json};
-use porf::{Answer, Expected, Found, Model, Origin, Volatile};
+use porf::{Answer, Expected, Found, Model, Origin};
 use porf_event::{EventId, ThreadId};
 use porf_ir::Split;
 use serde_json::{Value, json};
@@ -9,26 +9,19 @@ use serde_json::{Value, json};
 /// The file for a violation of an answer, if an execution shows it.
 pub fn witness(answer: &Answer, found: &Found) -> Option<Value> {
     let shown = found.shown.as_ref()?;
-    let Origin { files, flags, entry, arguments, spurious, overflow, volatile, inputs, real_std, leaks } =
-        &answer.origin;
-    Some(json!({
+    let mut file = json!({
         "schema": 1,
         "kind": "witness",
-        "files": files,
-        "flags": flags,
+        "files": answer.origin.files,
         "cuts": answer.cuts,
-        "entry": entry,
-        "spurious": spurious,
-        "overflow": overflow,
-        "volatile": volatile.word(),
-        "real_std": real_std,
-        "arguments": arguments,
-        "leaks": leaks,
-        "inputs": inputs.as_ref().map(ToString::to_string),
         "model": answer.model.name(),
         "violation": violation_json(&found.violation),
         "execution": trace(&shown.trace, shown.why.as_ref()),
-    }))
+    });
+    let options = json!(answer.origin.options);
+    let fields = file.as_object_mut().expect("an object was just made");
+    fields.extend(options.as_object().expect("options have names").clone());
+    Some(file)
 }
 
 /// What a witness file says.
@@ -51,21 +44,10 @@ pub struct Witness {
 impl Witness {
     /// Reads a witness of `porf verify`.
     pub fn read(json: Value) -> Result<Witness, String> {
-        let list = |name: &str| -> Vec<String> {
-            let items = json[name].as_array().into_iter().flatten();
-            items.filter_map(|item| item.as_str().map(str::to_string)).collect()
-        };
+        let files = json["files"].as_array().into_iter().flatten();
         let origin = Origin {
-            files: list("files"),
-            flags: list("flags"),
-            arguments: list("arguments"),
-            entry: json["entry"].as_str().unwrap_or("main").to_string(),
-            spurious: json["spurious"] == true,
-            overflow: json["overflow"] == true,
-            volatile: json["volatile"].as_str().and_then(Volatile::from_word).unwrap_or_default(),
-            real_std: json["real_std"] == true,
-            leaks: json["leaks"] == true,
-            inputs: json["inputs"].as_str().and_then(|text| text.parse().ok()),
+            files: files.filter_map(|file| file.as_str().map(str::to_string)).collect(),
+            options: serde_json::from_value(json.clone()).map_err(|wrong| wrong.to_string())?,
         };
         let events = json["execution"]["events"].as_array().into_iter().flatten();
         let events = events.map(|event| {
