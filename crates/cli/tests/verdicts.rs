@@ -4,8 +4,8 @@
 //! it has (porf shows one of them); `// refused: TEXT` for a program that is refused with such a text.
 //! `// models: …` names the models to run it under. Where there is no such line these are all models that the
 //! standards' words hold for: the language's own, and the machines' that it is compiled to. `// options: …` are
-//! options of `porf verify`. The first model is asked on the command line, the others through the library, which
-//! compiles a program once.
+//! options of `porf verify`, and `// flags: …` of clang. The first model is asked on the command line, the others
+//! through the library, which compiles a program once.
 //!
 //! `porf sample` does not contradict that: a program that is right has no finding, and the findings of another
 //! are of the kinds that it has. One threaded program in six is built and sampled.
@@ -56,7 +56,7 @@ fn sampling_contradicts_nothing() {
         let expected = expectations(path);
         // What only `porf verify` knows: its own functions and options, bounds. The sampler takes over where a
         // program creates its first thread.
-        let verifies = ["// options:", "// refused:", "__VERIFIER", "porf.h", "lkmm.h"];
+        let verifies = ["// options:", "// flags:", "// refused:", "__VERIFIER", "porf.h", "lkmm.h"];
         let threads = ["pthread_create(", "thrd_create(", "std::thread", "std::jthread", "std::async"];
         let contains = |what: &&str| text.contains(*what);
         if verifies.iter().any(contains) || !threads.iter().any(contains) {
@@ -133,6 +133,7 @@ fn check(path: &Path) -> Vec<String> {
         line.split_whitespace().map(str::to_string).collect()
     };
     let (mut models, options) = (words("// models:", ""), words("// options:", ""));
+    let flags = words("// flags:", standard(path));
     if models.is_empty() {
         // What the standards say of a program holds of what a compiler makes of it. Races are errors of the
         // language only.
@@ -144,12 +145,13 @@ fn check(path: &Path) -> Vec<String> {
         models = languages.iter().chain(machines).chain(slow).map(|model| model.to_string()).collect();
     }
     let is_refused = expected.iter().any(|one| one.starts_with("refused "));
-    let input = (options.is_empty() && !is_refused && models.len() > 1).then(|| load(path));
+    let is_plain = options.is_empty() && flags == [standard(path)];
+    let input = (is_plain && !is_refused && models.len() > 1).then(|| load(path));
     let mut wrong = Vec::new();
     for (at, model) in models.iter().enumerate() {
         let found = match &input {
             Some(input) if at > 0 => ask(input, model),
-            _ => verify(path, model, &options),
+            _ => verify(path, model, &options, &flags),
         };
         let agrees = expected.iter().any(|one| match one.strip_prefix("refused ") {
             Some(wanted) => found.contains(wanted),
@@ -198,11 +200,11 @@ fn ask(input: &Input, model: &str) -> String {
 }
 
 /// `safe`, the kind and line of a violation, or what else porf says.
-fn verify(path: &Path, model: &str, options: &[String]) -> String {
+fn verify(path: &Path, model: &str, options: &[String], flags: &[String]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_porf"));
     let budget = format!("{SECONDS}s");
     command.args(["verify", "--format", "json", "--no-hints", "--budget", &budget, "--model", model]);
-    let output = command.args(options).arg(path).args(["--", standard(path)]).output().unwrap();
+    let output = command.args(options).arg(path).arg("--").args(flags).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     let Ok(answer) = serde_json::from_str::<serde_json::Value>(&told) else {
         return format!("{told}{}", String::from_utf8_lossy(&output.stderr)).trim().to_string();

@@ -62,6 +62,8 @@ pub enum RmwOp {
     Exchange,
     Add,
     Sub,
+    /// The operand minus what was there: Arm's `RSB`, and x86's `NEG` with 0.
+    SubFrom,
     And,
     /// Arm's `LDCLR`: and with the complement.
     AndNot,
@@ -366,6 +368,7 @@ impl RmwOp {
             RmwOp::Exchange => operand,
             RmwOp::Add => old.wrapping_add(operand),
             RmwOp::Sub => old.wrapping_sub(operand),
+            RmwOp::SubFrom => operand.wrapping_sub(old),
             RmwOp::And => old & operand,
             RmwOp::AndNot => old & !operand,
             RmwOp::Or => old | operand,
@@ -386,6 +389,7 @@ impl RmwOp {
             RmwOp::Exchange | RmwOp::Float(..) => b,
             RmwOp::Add => a.wrapping_add(b),
             RmwOp::Sub => a.wrapping_sub(b),
+            RmwOp::SubFrom => b.wrapping_sub(a),
             RmwOp::And => a & b,
             RmwOp::AndNot => a & !b,
             RmwOp::Or => a | b,

@@ -239,7 +239,11 @@ impl Out<'_> {
     fn update_kind(&self, kind: RmwKind, op: RmwOp) -> RmwKind {
         match self.machine {
             Machine::Armv8 | Machine::Armv7 | Machine::Power => RmwKind::Loop,
-            Machine::Riscv if matches!(op, RmwOp::Nand | RmwOp::AndNot | RmwOp::Float(..)) => RmwKind::Loop,
+            Machine::Riscv
+                if matches!(op, RmwOp::Nand | RmwOp::AndNot | RmwOp::SubFrom | RmwOp::Float(..)) =>
+            {
+                RmwKind::Loop
+            }
             Machine::Riscv if kind == RmwKind::Barrier => RmwKind::Amo,
             Machine::Riscv | Machine::X86 | Machine::Pso => kind,
         }

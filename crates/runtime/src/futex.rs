@@ -1,5 +1,5 @@
-//! `syscall(SYS_futex, …)`, on which Rust's and C++'s runtimes build their own locks, and `SYS_membarrier`;
-//! other system calls pass through.
+//! `syscall(SYS_futex, …)`, on which Rust's and C++'s runtimes build their own locks, `SYS_membarrier`, and the
+//! calls that number threads; other system calls pass through.
 //!
 //! The kernel has a full barrier between queueing a waiter and reading the word, and one before it looks for
 //! waiters to wake: a waker that finds nobody has its earlier stores seen by whoever waits later. Both are
@@ -56,6 +56,27 @@ pub unsafe extern "C" fn syscall(
     if number == libc::SYS_sched_yield && is_running() {
         crate::world::give_way();
         return 0;
+    }
+    if number == libc::SYS_gettid && is_running() {
+        return crate::identity::number().into();
+    }
+    let signalled = match number {
+        libc::SYS_tkill => Some((a, b)),
+        libc::SYS_tgkill => Some((b, c)),
+        _ => None,
+    };
+    if let Some((thread, signal)) = signalled
+        && is_running()
+        && let Some(index) = crate::identity::numbered(thread as i32)
+    {
+        visible(Step::Other);
+        return match crate::signal::send_to(index, signal as i32) {
+            0 => 0,
+            wrong => {
+                sys::set_errno(wrong);
+                -1
+            }
+        };
     }
     // SAFETY: the program's own system call.
     unsafe {

@@ -1,10 +1,12 @@
 //! `setuid` and its like: libc has every thread of the process make the system call, and waits for all of them. Only
 //! one thread runs here, so it makes the call alone; those that lend their storage never do anything.
+//!
+//! The kernel numbers threads. The first one has the number of the process, and the others have those that follow.
 
 use crate::interpose;
 use crate::real;
 use crate::sys;
-use crate::world::is_running;
+use crate::world::{is_running, world};
 
 const SAME: usize = usize::MAX;
 
@@ -43,3 +45,31 @@ identity! {
     setresgid set_groups(real, effective, saved) SYS_setresgid [real, effective, saved];
     setgroups set_list(count, list) SYS_setgroups [count, list];
 }
+
+/// The number of the thread that runs.
+pub fn number() -> i32 {
+    // SAFETY: running.
+    first() + unsafe { world() }.current.as_usize() as i32
+}
+
+/// Which thread of the program has a number.
+pub fn numbered(number: i32) -> Option<usize> {
+    let index = usize::try_from(number.checked_sub(first())?).ok()?;
+    // SAFETY: running.
+    (index < unsafe { world() }.fibers.len()).then_some(index)
+}
+
+fn first() -> i32 {
+    // SAFETY: has no arguments.
+    unsafe { sys::syscall(libc::SYS_getpid, [0; 6]) as i32 }
+}
+
+unsafe extern "C" fn thread_number() -> i32 {
+    if is_running() {
+        return number();
+    }
+    // SAFETY: has no arguments.
+    unsafe { sys::syscall(libc::SYS_gettid, [0; 6]) as i32 }
+}
+
+interpose! { gettid => thread_number; }

@@ -285,6 +285,11 @@ unsafe extern "C" fn kill_thread(thread: pthread_t, signal: i32) -> i32 {
     }
     visible(Step::Other);
     let Some(index) = crate::thread::find(thread) else { return libc::ESRCH };
+    send_to(index, signal)
+}
+
+/// Sends a signal to a thread of the program by its place in the list of threads; what went wrong.
+pub fn send_to(index: usize, signal: i32) -> i32 {
     if !(0..=SIGNALS).contains(&signal) {
         return EINVAL;
     }

@@ -84,8 +84,8 @@ impl<'m> Body<'_, 'm> {
             Opcode::FPTrunc => (ExtendedOp::Narrow(precision), wide::pair(words)?),
             Opcode::FPToSI => (ExtendedOp::ToSigned, wide::pair(words)?),
             Opcode::FPToUI => (ExtendedOp::ToUnsigned, wide::pair(words)?),
-            Opcode::SIToFP => (ExtendedOp::FromSigned, self.to_128_bits(words, &cells, true)),
-            Opcode::UIToFP => (ExtendedOp::FromUnsigned, self.to_128_bits(words, &cells, false)),
+            Opcode::SIToFP => (ExtendedOp::FromSigned, self.integer_of_128_bits(words, &cells, true)),
+            Opcode::UIToFP => (ExtendedOp::FromUnsigned, self.integer_of_128_bits(words, &cells, false)),
             _ => return refused(),
         };
         let result = self.extended(op, (from, ZERO));
@@ -103,7 +103,7 @@ impl<'m> Body<'_, 'm> {
     }
 
     /// An integer as one of 128 bits.
-    fn to_128_bits(&mut self, words: Vec<Operand>, cells: &[types::Word], signed: bool) -> Pair {
+    fn integer_of_128_bits(&mut self, words: Vec<Operand>, cells: &[types::Word], signed: bool) -> Pair {
         match words[..] {
             [low, high] => [low, high],
             [low, ..] if signed => {

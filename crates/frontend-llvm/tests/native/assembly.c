@@ -62,5 +62,33 @@ int main(void) {
     __asm__ volatile("lock; btsl %2,%0; setc %1" : "+m"(x), "=q"(carry) : "ir"(3) : "memory", "cc");
     __asm__ volatile("lock btrq %2,%0\n\tsetc %1" : "+m"(*bits), "=q"(other) : "r"(at) : "memory", "cc");
     printf("%d %d %d %lu\n", carry, x, other, bits[1]);
+    // Without `lock`, of memory and of a register; all flags.
+    int values[] = {0, 1, -1, 2147483647, -2147483647 - 1, 5};
+    for (int i = 0; i < 6; i++) {
+        unsigned char le, g, l, ge, o, be, a, ns;
+        int v = values[i], r = v;
+        __asm__ volatile("incl %0; setle %1; seto %2" : "+m"(v), "=m"(le), "=m"(o)::"memory", "cc");
+        printf("%d %d %d; ", v, le, o);
+        __asm__ volatile("addl $5,%0; setg %1; setbe %2; setns %3" : "+r"(r), "=q"(g), "=q"(be), "=q"(ns)::"cc");
+        printf("%d %d %d %d; ", r, g, be, ns);
+        __asm__ volatile("lock negl %0; setl %1; setc %2" : "+m"(v), "=q"(l), "=q"(carry)::"memory", "cc");
+        printf("%d %d %d; ", v, l, carry);
+        __asm__ volatile("lock; notl %0" : "+m"(v)::"memory");
+        __asm__ volatile("subl %3,%0; setge %1; seta %2" : "+m"(v), "=q"(ge), "=q"(a) : "r"(7) : "memory", "cc");
+        printf("%d %d %d\n", v, ge, a);
+    }
+    // Registers that have no operand, and places behind an address.
+    static _Alignas(16) unsigned long pair[2] = {1, 2};
+    unsigned long wanted[2] = {1, 2}, set[2] = {3, 4};
+    unsigned char done;
+    __asm__ volatile("movq 0(%4), %%rax;"
+                     "movq 8(%4), %%rdx;"
+                     "lock; cmpxchg16b %0; setz %1"
+                     : "+m"(*(__int128 *)pair), "=q"(done)
+                     : "b"(set[0]), "c"(set[1]), "r"(wanted)
+                     : "memory", "cc", "%rax", "%rdx");
+    printf("%d %lu %lu\n", done, pair[0], pair[1]);
+    unsigned low, high;
+    __asm__ volatile("cpuid; rdtsc;" : "=a"(low), "=d"(high)::"%ebx", "%ecx", "memory");
     return 0;
 }

@@ -84,6 +84,7 @@ pub const RMWS: &[(&str, RmwOp)] = &[
     ("fetch_or", RmwOp::Or),
     ("fetch_xor", RmwOp::Xor),
     ("fetch_nand", RmwOp::Nand),
+    ("fetch_sub_from", RmwOp::SubFrom),
     ("fetch_smax", RmwOp::SMax),
     ("fetch_smin", RmwOp::SMin),
     ("fetch_umax", RmwOp::UMax),

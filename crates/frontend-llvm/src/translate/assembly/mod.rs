@@ -4,46 +4,24 @@
 //! sequentially consistent, `mov` loads with acquire and stores with release, as x86 does (Batty et al., POPL 2011,
 //! and the tables in docs/mappings.md). The [`table`] says which instructions are known; everything else is refused
 //! by its text. So are barriers that order stores alone (`dmb ishst`, `fence w,w`): no fence of C11 says that.
+//! Arithmetic of x86 on memory without the prefix `lock` is a load and a store.
 //!
-//! Limits: no jumps, and no registers by name apart from the accumulator that `cmpxchg` needs.
+//! Limits: no jumps other than those of loops around exclusive accesses ([`exclusive`]), and of the registers by name
+//! only a, b, c and d of x86.
 
+mod exclusive;
+mod flags;
+mod operand;
 mod table;
 
-use super::function::Body;
+use super::function::{Body, mask};
 use super::types::{self, Unsupported};
 use crate::llvm::{TypeKind, Value};
+use flags::Flags;
+use operand::{Line, Place, State, statements};
 use porf_event::{FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_ir::{BinOp, CmpOp, Instr, Operand, RmwOp, Width};
-use table::{Action, Flag, Found, SEQ_CST, find};
-
-/// An operand of the assembly, by its number.
-#[derive(Clone, Copy)]
-enum Place {
-    /// A register: what it holds, if anything, and which result it is, if any.
-    Register { value: Option<Operand>, output: Option<usize> },
-    /// Memory at an address, of a size where that is known.
-    Memory { address: Operand, size: Option<u8> },
-}
-
-/// The flags that are known, zero, sign and carry.
-#[derive(Clone, Copy, Default)]
-struct Flags([Option<Operand>; 3]);
-
-impl Flags {
-    fn get(self, flag: Flag) -> Result<Operand, Unsupported> {
-        self.0[flag as usize].ok_or_else(|| "a flag that nothing sets".to_string())
-    }
-}
-
-/// The assembly that is being translated.
-struct State {
-    places: Vec<Place>,
-    accumulator: Option<usize>,
-    /// The other registers that have names, as `cmpxchg16b` needs them: b, c and d.
-    named: [Option<usize>; 3],
-    /// What the last instruction that sets flags left in them.
-    flags: Flags,
-}
+use table::{Action, Found, SEQ_CST, find};
 
 impl<'m> Body<'_, 'm> {
     pub fn assembly(&mut self, i: Value<'m>, asm: Value<'m>) -> Result<(), Unsupported> {
@@ -54,8 +32,22 @@ impl<'m> Body<'_, 'm> {
         let refused = || format!("inline assembly `{}`", text.escape_debug());
         let mut state =
             self.operands(i, asm.asm_constraints()).map_err(|why| format!("{} ({why})", refused()))?;
-        for line in statements(text) {
-            self.statement(&line, &mut state).map_err(|why| match why.is_empty() {
+        state.name_registers(text);
+        let lines = statements(text);
+        let mut rest = lines.as_slice();
+        while let [line, behind @ ..] = rest {
+            let done = match (exclusive::find(rest), line) {
+                (Some((found, behind)), _) => {
+                    rest = behind;
+                    self.exclusive(&found, &mut state)
+                }
+                (None, Line::Statement(line)) => {
+                    rest = behind;
+                    self.statement(line, &mut state)
+                }
+                (None, Line::Label(_)) => Err(String::new()),
+            };
+            done.map_err(|why| match why.is_empty() {
                 true => refused(),
                 false => format!("{} ({why})", refused()),
             })?;
@@ -91,21 +83,11 @@ impl<'m> Body<'_, 'm> {
         let arguments = i.arguments();
         let mut arguments = arguments.iter().enumerate();
         let mut outputs = 0;
-        let mut state =
-            State { places: Vec::new(), accumulator: None, named: [None; 3], flags: Flags::default() };
+        let mut state = State::default();
         for constraint in constraints.split(',').filter(|one| !one.is_empty() && !one.starts_with('~')) {
             let is_output = constraint.starts_with('=');
             let rest = constraint.trim_start_matches(['=', '&', '%', '+']);
-            if rest == "{ax}" || rest == "{eax}" || rest == "{rax}" || rest == "{al}" || rest == "a" {
-                state.accumulator = state.accumulator.or(Some(state.places.len()));
-            }
-            for (named, names) in
-                state.named.iter_mut().zip([["{bx}", "{rbx}"], ["{cx}", "{rcx}"], ["{dx}", "{rdx}"]])
-            {
-                if names.contains(&rest) {
-                    *named = named.or(Some(state.places.len()));
-                }
-            }
+            state.name_place(rest);
             if rest.starts_with('*') {
                 let (index, pointer) = arguments.next().ok_or("too few operands")?;
                 let address = self.word(*pointer)?;
@@ -130,8 +112,11 @@ impl<'m> Body<'_, 'm> {
                     }
                     Err(_) => {
                         // An input in a register that is an output too: the output begins with it.
-                        let same = state.named.into_iter().chain([state.accumulator]).flatten();
-                        let same = same.filter(|at| constraint_of(constraints, *at) == Some(rest));
+                        let same = state
+                            .named
+                            .into_iter()
+                            .flatten()
+                            .filter(|at| constraint_of(constraints, *at) == Some(rest));
                         for at in same.collect::<Vec<_>>() {
                             if let Some(Place::Register { value: before, .. }) = state.places.get_mut(at) {
                                 *before = Some(value);
@@ -153,41 +138,30 @@ impl<'m> Body<'_, 'm> {
         }
         let flags: Vec<&str> =
             constraints.split(',').filter(|one| one.starts_with('=') && !one.contains('*')).collect();
-        let count = types::words(self.tr.module, i.ty())?.len();
-        let mut results = vec![Operand::Const(0); count];
+        let widths = types::words(self.tr.module, i.ty())?;
+        let mut results = vec![Operand::Const(0); widths.len()];
         for (number, result) in results.iter_mut().enumerate() {
             let flag = flags.get(number).and_then(|one| one.split_once("{@cc"));
             *result = match flag {
-                Some((_, name)) => self.flag_output(name.trim_end_matches('}'), state)?,
+                Some((_, name)) => self.condition(name.trim_end_matches('}'), state.flags)?,
                 None => {
                     let mut of = state.places.iter().filter_map(|place| match place {
                         Place::Register { value, output: Some(output) } if *output == number => Some(*value),
                         _ => None,
                     });
-                    of.next().flatten().ok_or("a result that nothing sets")?
+                    let value = of.next().flatten().ok_or("a result that nothing sets")?;
+                    match widths.get(number) {
+                        // Registers of Arm and RISC-V have 64 bits.
+                        Some(word) if state.is_computed && word.bits < 64 => {
+                            self.bin(BinOp::And, Width::W64, value, Operand::Const(mask(word.width())))
+                        }
+                        _ => value,
+                    }
                 }
             };
         }
         self.set(i, results);
         Ok(())
-    }
-
-    fn flag_output(&mut self, name: &str, state: &State) -> Result<Operand, Unsupported> {
-        let (flag, holds) = match name {
-            "z" | "e" => (Flag::Zero, true),
-            "nz" | "ne" => (Flag::Zero, false),
-            "s" => (Flag::Sign, true),
-            "ns" => (Flag::Sign, false),
-            "c" | "b" => (Flag::Carry, true),
-            "nc" | "ae" => (Flag::Carry, false),
-            _ => return Err(format!("the flag {name}")),
-        };
-        self.flag(flag, holds, state)
-    }
-
-    fn flag(&mut self, flag: Flag, holds: bool, state: &State) -> Result<Operand, Unsupported> {
-        let value = state.flags.get(flag)?;
-        Ok(if holds { value } else { self.bin(BinOp::Xor, Width::W64, value, Operand::Const(1)) })
     }
 
     fn statement(&mut self, line: &str, state: &mut State) -> Result<(), Unsupported> {
@@ -206,21 +180,27 @@ impl<'m> Body<'_, 'm> {
             return Ok(());
         }
         let found = find(rest, is_locked).ok_or("")?;
-        let (_, operands) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+        let (mnemonic, operands) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
         let operands: Vec<&str> = operands.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
-        self.act(&found, &operands, state)
+        self.act(&found, mnemonic, &operands, state)
     }
 
-    fn act(&mut self, found: &Found, operands: &[&str], state: &mut State) -> Result<(), Unsupported> {
+    fn act(
+        &mut self,
+        found: &Found,
+        mnemonic: &str,
+        operands: &[&str],
+        state: &mut State,
+    ) -> Result<(), Unsupported> {
         match (found.action, operands) {
             (Action::Nothing, _) => {}
             (Action::Fence(mode), _) => self.b.push(Instr::Fence { mode }),
-            (Action::Move, [from, to]) => match (place(from, state)?, place(to, state)?) {
+            (Action::Move, [from, to]) => match (self.located(from, state)?, self.located(to, state)?) {
                 (Place::Memory { address, size }, _) => {
                     let size = found.size.or(size).ok_or("an access of unknown size")?;
                     let dst = self.b.register("");
                     self.b.push(Instr::Load { dst, address, size, mode: ReadMode::Acquire });
-                    assign(to, dst.into(), state)?;
+                    state.assign(to, dst.into())?;
                 }
                 (Place::Register { value, .. }, Place::Memory { address, size }) => {
                     let size = found.size.or(size).ok_or("an access of unknown size")?;
@@ -228,40 +208,39 @@ impl<'m> Body<'_, 'm> {
                     self.b.push(Instr::Store { address, value, size, mode: WriteMode::Release });
                 }
                 (Place::Register { value, .. }, _) => {
-                    assign(to, value.ok_or("a register that nothing sets")?, state)?
+                    state.assign(to, value.ok_or("a register that nothing sets")?)?
                 }
             },
             (Action::Exchange, [a, b]) => {
-                let (register, memory) = if is_memory(a, state)? { (b, a) } else { (a, b) };
+                let (register, memory) = if self.is_memory(a, state)? { (b, a) } else { (a, b) };
                 let old = self.rmw(RmwOp::Exchange, found, memory, register, state)?;
-                assign(register, old, state)?;
+                state.assign(register, old)?;
             }
             (Action::ExchangeAdd, [register, memory]) => {
                 let old = self.rmw(RmwOp::Add, found, memory, register, state)?;
-                assign(register, old, state)?;
+                state.assign(register, old)?;
             }
             (Action::CompareExchange, [new, memory]) => {
-                let Place::Memory { address, size } = place(memory, state)? else {
+                let Place::Memory { address, size } = self.located(memory, state)? else {
                     return Err(String::new());
                 };
                 let size = found.size.or(size).ok_or("an access of unknown size")?;
-                let at = state.accumulator.ok_or("no accumulator")?;
+                let at = state.named[0].ok_or("no accumulator")?;
                 let Place::Register { value: Some(expected), output } = state.places[at] else {
                     return Err("an accumulator that nothing sets".to_string());
                 };
-                let new = value_of(new, state)?;
+                let new = self.value_of(new, state)?;
                 let old = self.compare(address, size, expected, new, found.modes);
                 let same = self.b.register("");
                 let (op, width) = (CmpOp::Eq, Width::of_bytes(size));
                 self.b.push(Instr::Cmp { dst: same, op, width, a: old, b: expected });
-                state.flags = Flags([Some(same.into()), None, None]);
+                state.flags = Flags { zero: Some(same.into()), ..Flags::default() };
                 state.places[at] = Place::Register { value: Some(old), output };
             }
             (Action::CompareExchange16, [memory]) => {
-                let address = memory_of(memory, state)?;
-                let [b, c, d] = state.named;
-                let registers =
-                    [state.accumulator, d, b, c].map(|at| at.ok_or("registers that are not named"));
+                let address = self.memory_of(memory, state)?;
+                let [a, b, c, d] = state.named;
+                let registers = [a, d, b, c].map(|at| at.ok_or("registers that are not named"));
                 let [a, d, b, c] = [registers[0]?, registers[1]?, registers[2]?, registers[3]?];
                 let held = |at: usize| match state.places[at] {
                     Place::Register { value: Some(value), .. } => Ok(value),
@@ -274,17 +253,30 @@ impl<'m> Body<'_, 'm> {
                         *before = Some(value);
                     }
                 }
-                state.flags = Flags([Some(same), None, None]);
+                state.flags = Flags { zero: Some(same), ..Flags::default() };
             }
-            (Action::Update(op), [operand, memory]) => {
-                let size = self.size(found, memory, state)?;
-                let operand_value = value_of(operand, state)?;
-                let old = self.rmw(op, found, memory, operand, state)?;
-                self.set_flags(op, old, operand_value, size, state);
+            (Action::Update(op), [to, a, b]) => {
+                let (a, b) = (self.value_of(a, state)?, self.value_of(b, state)?);
+                self.compute(op, found, to, (a, b), state)?;
+            }
+            (Action::Update(op), [operand, target]) => {
+                let operand = self.value_of(operand, state)?;
+                state.flags = self.update(op, found, target, operand, state)?;
+            }
+            (Action::UpdateWith(op, operand), [to, from]) => {
+                let from = self.value_of(from, state)?;
+                self.compute(op, found, to, (from, Operand::Const(operand)), state)?;
+            }
+            (Action::UpdateWith(op, operand), [target]) => {
+                let flags = self.update(op, found, target, Operand::Const(operand), state)?;
+                // `not` leaves them alone.
+                if op != RmwOp::Xor {
+                    state.flags = flags;
+                }
             }
             (Action::Bit(op), [bit, memory]) => {
-                let (address, size) = (memory_of(memory, state)?, self.size(found, memory, state)?);
-                let bit = value_of(bit, state)?;
+                let (address, size) = (self.memory_of(memory, state)?, self.size(found, memory, state)?);
+                let bit = self.value_of(bit, state)?;
                 // The number may lead to another word.
                 let (width, bits) = (Width::of_bytes(size), u64::from(size) * 8);
                 let words = self.bin(BinOp::AShr, width, bit, Operand::Const(bits.trailing_zeros().into()));
@@ -304,45 +296,56 @@ impl<'m> Body<'_, 'm> {
                 self.b.push(Instr::Rmw { dst, op, address, operand, size, read, write, kind: RmwKind::Amo });
                 let shifted = self.bin(BinOp::LShr, width, dst.into(), bit);
                 let carry = self.bin(BinOp::And, width, shifted, Operand::Const(1));
-                state.flags = Flags([None, None, Some(carry)]);
+                state.flags = Flags { carry: Some(carry), ..Flags::default() };
             }
-            (Action::UpdateByOne(op), [memory]) => {
-                let size = self.size(found, memory, state)?;
-                let old = self.rmw(op, found, memory, "$$1", state)?;
-                self.set_flags(op, old, Operand::Const(1), size, state);
+            (Action::UpdateByOne(op), [target]) => {
+                let carry = state.flags.carry;
+                let flags = self.update(op, found, target, Operand::Const(1), state)?;
+                state.flags = Flags { carry, ..flags };
             }
-            (Action::Flag(flag, holds), [to]) => {
-                let value = self.flag(flag, holds, state)?;
-                match place(to, state)? {
+            (Action::SetIf, [to]) => {
+                let name = mnemonic.strip_prefix("set").unwrap_or(mnemonic);
+                let value = self.condition(name, state.flags)?;
+                match self.located(to, state)? {
                     Place::Memory { address, .. } => {
                         self.b.push(Instr::Store { address, value, size: 1, mode: WriteMode::Plain })
                     }
-                    Place::Register { .. } => assign(to, value, state)?,
+                    Place::Register { .. } => state.assign(to, value)?,
+                }
+            }
+            (Action::ZeroNamed | Action::LookAtClock, []) => {
+                if matches!(found.action, Action::LookAtClock) {
+                    self.b.push(Instr::Look);
+                }
+                for at in state.named.into_iter().flatten() {
+                    if let Place::Register { value, .. } = &mut state.places[at] {
+                        *value = Some(Operand::Const(0));
+                    }
                 }
             }
             (Action::Atomic(op), [first, second, memory]) => {
                 let (operand, old) = if found.riscv { (second, first) } else { (first, second) };
                 let value = self.rmw(op, found, memory, operand, state)?;
-                assign(old, value, state)?;
+                state.assign(old, value)?;
             }
             (Action::Compare, [expected, new, memory]) => {
-                let Place::Memory { address, size } = place(memory, state)? else {
+                let Place::Memory { address, size } = self.located(memory, state)? else {
                     return Err(String::new());
                 };
                 let size = found.size.or(size).ok_or("an access of unknown size")?;
-                let (compared, new) = (value_of(expected, state)?, value_of(new, state)?);
+                let (compared, new) = (self.value_of(expected, state)?, self.value_of(new, state)?);
                 let old = self.compare(address, size, compared, new, found.modes);
-                assign(expected, old, state)?;
+                state.assign(expected, old)?;
             }
             (Action::Load(mode), [to, memory]) => {
-                let (address, size) = (memory_of(memory, state)?, self.size(found, memory, state)?);
+                let (address, size) = (self.memory_of(memory, state)?, self.size(found, memory, state)?);
                 let dst = self.b.register("");
                 self.b.push(Instr::Load { dst, address, size, mode });
-                assign(to, dst.into(), state)?;
+                state.assign(to, dst.into())?;
             }
             (Action::Store(mode), [from, memory]) => {
-                let (address, size) = (memory_of(memory, state)?, self.size(found, memory, state)?);
-                let value = value_of(from, state)?;
+                let (address, size) = (self.memory_of(memory, state)?, self.size(found, memory, state)?);
+                let value = self.value_of(from, state)?;
                 self.b.push(Instr::Store { address, value, size, mode });
             }
             _ => return Err(String::new()),
@@ -350,8 +353,8 @@ impl<'m> Body<'_, 'm> {
         Ok(())
     }
 
-    fn size(&self, found: &Found, memory: &str, state: &State) -> Result<u8, Unsupported> {
-        match place(memory, state)? {
+    fn size(&mut self, found: &Found, memory: &str, state: &State) -> Result<u8, Unsupported> {
+        match self.located(memory, state)? {
             Place::Memory { size, .. } => found.size.or(size).ok_or("an access of unknown size".to_string()),
             Place::Register { .. } => Err("arithmetic on registers".to_string()),
         }
@@ -365,8 +368,19 @@ impl<'m> Body<'_, 'm> {
         operand: &str,
         state: &State,
     ) -> Result<Operand, Unsupported> {
-        let (address, size) = (memory_of(memory, state)?, self.size(found, memory, state)?);
-        let operand = value_of(operand, state)?;
+        let operand = self.value_of(operand, state)?;
+        self.rmw_with(op, found, memory, operand, state)
+    }
+
+    fn rmw_with(
+        &mut self,
+        op: RmwOp,
+        found: &Found,
+        memory: &str,
+        operand: Operand,
+        state: &State,
+    ) -> Result<Operand, Unsupported> {
+        let (address, size) = (self.memory_of(memory, state)?, self.size(found, memory, state)?);
         let dst = self.b.register("");
         let (read, write) = found.modes;
         self.b.push(Instr::Rmw { dst, op, address, operand, size, read, write, kind: RmwKind::Amo });
@@ -387,21 +401,71 @@ impl<'m> Body<'_, 'm> {
         dst.into()
     }
 
-    fn set_flags(&mut self, op: RmwOp, old: Operand, operand: Operand, size: u8, state: &mut State) {
-        let width = Width::of_bytes(size);
-        let op = match op {
-            RmwOp::Add => BinOp::Add,
-            RmwOp::Sub => BinOp::Sub,
-            RmwOp::And => BinOp::And,
-            RmwOp::Or => BinOp::Or,
-            _ => BinOp::Xor,
+    /// Changes memory or a register, and gives the flags.
+    fn update(
+        &mut self,
+        op: RmwOp,
+        found: &Found,
+        target: &str,
+        operand: Operand,
+        state: &mut State,
+    ) -> Result<Flags, Unsupported> {
+        let before = state.flags;
+        let (old, size) = match self.located(target, state)? {
+            Place::Memory { .. } if found.is_locked => {
+                (self.rmw_with(op, found, target, operand, state)?, self.size(found, target, state)?)
+            }
+            Place::Memory { address, .. } => {
+                let size = self.size(found, target, state)?;
+                let dst = self.b.register("");
+                self.b.push(Instr::Load { dst, address, size, mode: ReadMode::Acquire });
+                let value = self.computed(op, Width::of_bytes(size), dst.into(), operand);
+                self.b.push(Instr::Store { address, value, size, mode: WriteMode::Release });
+                (dst.into(), size)
+            }
+            Place::Register { value, .. } => {
+                let old = value.ok_or("a register that nothing sets")?;
+                let size = found.size.ok_or("a register of unknown size")?;
+                let new = self.computed(op, Width::of_bytes(size), old, operand);
+                state.assign(target, new)?;
+                (old, size)
+            }
         };
-        let new = self.bin(op, width, old, operand);
-        let (zero, sign) = (self.b.register(""), self.b.register(""));
-        let none = Operand::Const(0);
-        self.b.push(Instr::Cmp { dst: zero, op: CmpOp::Eq, width, a: new, b: none });
-        self.b.push(Instr::Cmp { dst: sign, op: CmpOp::Slt, width, a: new, b: none });
-        state.flags = Flags([Some(zero.into()), Some(sign.into()), None]);
+        let width = Width::of_bytes(size);
+        let new = self.computed(op, width, old, operand);
+        Ok(self.flags_after(op, (old, operand, new), width, before))
+    }
+
+    /// Arm, RISC-V: arithmetic on registers.
+    fn compute(
+        &mut self,
+        op: RmwOp,
+        found: &Found,
+        to: &str,
+        (a, b): (Operand, Operand),
+        state: &mut State,
+    ) -> Result<(), Unsupported> {
+        // `addw` and `${0:w}` have 32 bits.
+        let width = if found.size.is_some() || to.contains(":w}") { Width::W32 } else { Width::W64 };
+        let value = self.computed(op, width, a, b);
+        state.is_computed = true;
+        state.assign(to, value)
+    }
+
+    /// What an update makes of a value.
+    fn computed(&mut self, op: RmwOp, width: Width, old: Operand, operand: Operand) -> Operand {
+        match op {
+            RmwOp::Sub => self.bin(BinOp::Sub, width, old, operand),
+            RmwOp::SubFrom => self.bin(BinOp::Sub, width, operand, old),
+            RmwOp::And => self.bin(BinOp::And, width, old, operand),
+            RmwOp::AndNot => {
+                let kept = self.bin(BinOp::Xor, width, operand, Operand::Const(mask(width)));
+                self.bin(BinOp::And, width, old, kept)
+            }
+            RmwOp::Or => self.bin(BinOp::Or, width, old, operand),
+            RmwOp::Xor => self.bin(BinOp::Xor, width, old, operand),
+            _ => self.bin(BinOp::Add, width, old, operand),
+        }
     }
 }
 
@@ -409,89 +473,4 @@ impl<'m> Body<'_, 'm> {
 fn constraint_of(constraints: &str, at: usize) -> Option<&str> {
     let mut known = constraints.split(',').filter(|one| !one.is_empty() && !one.starts_with('~'));
     known.nth(at).map(|one| one.trim_start_matches(['=', '&', '%', '+']))
-}
-
-/// The instructions of a text; a prefix belongs to the instruction behind it.
-fn statements(text: &str) -> Vec<String> {
-    let lines = text.split(['\n', ';']).map(|line| line.split('#').next().unwrap_or("").trim());
-    let mut found: Vec<String> = Vec::new();
-    let mut prefix = "";
-    for line in lines.filter(|line| !line.is_empty()) {
-        // Sections that note where a prefix is, as the kernel's headers have them.
-        if line == "lock" {
-            prefix = "lock ";
-            continue;
-        }
-        let words: Vec<&str> = line.split_whitespace().collect();
-        found.push(format!("{prefix}{}", words.join(" ")).replace(", ", ","));
-        prefix = "";
-    }
-    found
-}
-
-/// The number in `$0` or `${0:w}`.
-fn number(text: &str) -> Option<usize> {
-    let rest = text.strip_prefix('$')?;
-    let rest = rest.strip_prefix('{').map_or(rest, |inner| inner.trim_end_matches('}'));
-    rest.split(':').next()?.parse().ok()
-}
-
-/// What an operand of an instruction is.
-fn place(text: &str, state: &State) -> Result<Place, Unsupported> {
-    if let Some(constant) = text.strip_prefix("$$") {
-        let parsed = match constant.strip_prefix("0x") {
-            Some(digits) => i64::from_str_radix(digits, 16).ok(),
-            None => constant.parse().ok(),
-        };
-        let value = parsed.ok_or_else(String::new)? as u64;
-        return Ok(Place::Register { value: Some(Operand::Const(value)), output: None });
-    }
-    // In parentheses or brackets: memory at what the register holds.
-    let inner = text.strip_prefix(['(', '[']).map(|rest| rest.trim_end_matches([')', ']']));
-    if let Some(inner) = inner {
-        let found = number(inner).and_then(|at| state.places.get(at)).ok_or_else(String::new)?;
-        return match found {
-            Place::Register { value: Some(address), .. } => {
-                Ok(Place::Memory { address: *address, size: None })
-            }
-            _ => Err(String::new()),
-        };
-    }
-    number(text).and_then(|at| state.places.get(at)).copied().ok_or_else(String::new)
-}
-
-fn is_memory(text: &str, state: &State) -> Result<bool, Unsupported> {
-    Ok(matches!(place(text, state)?, Place::Memory { .. }))
-}
-
-fn memory_of(text: &str, state: &State) -> Result<Operand, Unsupported> {
-    match place(text, state)? {
-        Place::Memory { address, .. } => Ok(address),
-        Place::Register { .. } => Err(String::new()),
-    }
-}
-
-fn value_of(text: &str, state: &State) -> Result<Operand, Unsupported> {
-    match place(text, state)? {
-        Place::Register { value: Some(value), .. } => Ok(value),
-        _ => Err("a register that nothing sets".to_string()),
-    }
-}
-
-/// Sets a register: all operands that are the same output.
-fn assign(text: &str, new: Operand, state: &mut State) -> Result<(), Unsupported> {
-    let Some(Place::Register { value, output }) = number(text).and_then(|at| state.places.get_mut(at)) else {
-        return Err(String::new());
-    };
-    *value = Some(new);
-    let output = *output;
-    for place in &mut state.places {
-        if let Place::Register { value, output: other } = place
-            && other.is_some()
-            && *other == output
-        {
-            *value = Some(new);
-        }
-    }
-    Ok(())
 }

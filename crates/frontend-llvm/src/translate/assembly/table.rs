@@ -18,11 +18,13 @@ pub(super) enum Action {
     CompareExchange,
     /// Compares 16 bytes with the registers d and a; writes c and b.
     CompareExchange16,
-    /// Changes memory, and the flags.
+    /// Changes memory, or with three operands a register; x86 sets the flags.
     Update(RmwOp),
+    /// With one operand, and no other: as an update with this number.
+    UpdateWith(RmwOp, u64),
     /// Changes a bit of memory, and keeps it in the carry flag: by `Or`, by `AndNot`, by `Xor`.
     Bit(RmwOp),
-    /// As `Update`, by one.
+    /// As `Update`, by one; the carry stays.
     UpdateByOne(RmwOp),
     /// Arm, RISC-V: `operand, old, [address]`, or `old, operand, (address)`.
     Atomic(RmwOp),
@@ -31,20 +33,17 @@ pub(super) enum Action {
     /// Arm: `register, [address]`.
     Load(ReadMode),
     Store(WriteMode),
-    /// Sets a byte to a flag, or to its opposite.
-    Flag(Flag, bool),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flag {
-    Zero,
-    Sign,
-    Carry,
+    /// Sets a byte if a condition holds, which is the rest of the name.
+    SetIf,
+    /// Sets the registers a, b, c and d, as far as they are operands, to 0.
+    ZeroNamed,
+    /// As that, and looks at a clock.
+    LookAtClock,
 }
 
 pub(super) const SEQ_CST: (ReadMode, WriteMode) = (ReadMode::SeqCst, WriteMode::SeqCst);
 
-/// The instructions without suffixes; `lock` tells whether x86 needs the prefix.
+/// The instructions without suffixes, and whether x86 needs the prefix `lock`.
 const TABLE: &[(&str, bool, Action)] = &[
     ("pause", false, Action::Nothing),
     ("nop", false, Action::Nothing),
@@ -76,25 +75,26 @@ const TABLE: &[(&str, bool, Action)] = &[
     ("xadd", true, Action::ExchangeAdd),
     ("cmpxchg16b", true, Action::CompareExchange16),
     ("cmpxchg", true, Action::CompareExchange),
-    ("add", true, Action::Update(RmwOp::Add)),
-    ("sub", true, Action::Update(RmwOp::Sub)),
-    ("and", true, Action::Update(RmwOp::And)),
-    ("or", true, Action::Update(RmwOp::Or)),
-    ("xor", true, Action::Update(RmwOp::Xor)),
-    ("inc", true, Action::UpdateByOne(RmwOp::Add)),
-    ("dec", true, Action::UpdateByOne(RmwOp::Sub)),
+    ("add", false, Action::Update(RmwOp::Add)),
+    ("sub", false, Action::Update(RmwOp::Sub)),
+    ("and", false, Action::Update(RmwOp::And)),
+    ("or", false, Action::Update(RmwOp::Or)),
+    ("xor", false, Action::Update(RmwOp::Xor)),
+    ("inc", false, Action::UpdateByOne(RmwOp::Add)),
+    ("dec", false, Action::UpdateByOne(RmwOp::Sub)),
     ("bts", true, Action::Bit(RmwOp::Or)),
     ("btr", true, Action::Bit(RmwOp::AndNot)),
     ("btc", true, Action::Bit(RmwOp::Xor)),
-    ("setc", false, Action::Flag(Flag::Carry, true)),
-    ("setb", false, Action::Flag(Flag::Carry, true)),
-    ("setnc", false, Action::Flag(Flag::Carry, false)),
-    ("sete", false, Action::Flag(Flag::Zero, true)),
-    ("setz", false, Action::Flag(Flag::Zero, true)),
-    ("setne", false, Action::Flag(Flag::Zero, false)),
-    ("setnz", false, Action::Flag(Flag::Zero, false)),
-    ("sets", false, Action::Flag(Flag::Sign, true)),
-    ("setns", false, Action::Flag(Flag::Sign, false)),
+    ("not", false, Action::UpdateWith(RmwOp::Xor, u64::MAX)),
+    ("neg", false, Action::UpdateWith(RmwOp::SubFrom, 0)),
+    ("set", false, Action::SetIf),
+    ("cpuid", false, Action::ZeroNamed),
+    ("rdtscp", false, Action::LookAtClock),
+    ("rdtsc", false, Action::LookAtClock),
+    ("orr", false, Action::Update(RmwOp::Or)),
+    ("eor", false, Action::Update(RmwOp::Xor)),
+    ("bic", false, Action::Update(RmwOp::AndNot)),
+    ("mvn", false, Action::UpdateWith(RmwOp::Xor, u64::MAX)),
     ("ldar", false, Action::Load(ReadMode::SeqCst)),
     ("ldapr", false, Action::Load(ReadMode::Acquire)),
     ("stlr", false, Action::Store(WriteMode::SeqCst)),
@@ -118,11 +118,12 @@ pub(super) struct Found {
     pub size: Option<u8>,
     pub modes: (ReadMode, WriteMode),
     pub riscv: bool,
+    pub is_locked: bool,
 }
 
 /// The row of an instruction, and what its suffixes say.
 pub(super) fn find(line: &str, is_locked: bool) -> Option<Found> {
-    let plain = |action| Found { action, size: None, modes: SEQ_CST, riscv: false };
+    let plain = |action| Found { action, size: None, modes: SEQ_CST, riscv: false, is_locked };
     if let Some((_, _, action)) = TABLE.iter().find(|(name, needs_lock, action)| {
         *name == line && !needs_lock && matches!(action, Action::Nothing | Action::Fence(_))
     }) {
@@ -136,7 +137,7 @@ pub(super) fn find(line: &str, is_locked: bool) -> Option<Found> {
         }
         let found = match action {
             Action::Nothing | Action::Fence(_) => None,
-            Action::Flag(..) => suffix.is_empty().then(|| plain(*action)),
+            Action::SetIf => Some(plain(*action)),
             Action::Load(_) | Action::Store(_) | Action::Atomic(_) | Action::Compare
                 if name.starts_with("amo") =>
             {
@@ -156,7 +157,8 @@ pub(super) fn find(line: &str, is_locked: bool) -> Option<Found> {
 
 fn x86_size(suffix: &str) -> Option<Option<u8>> {
     Some(match suffix {
-        "" => None,
+        // RISC-V: with an immediate operand.
+        "" | "i" => None,
         "b" => Some(1),
         "w" => Some(2),
         "l" => Some(4),
@@ -166,7 +168,7 @@ fn x86_size(suffix: &str) -> Option<Option<u8>> {
 }
 
 /// `a` acquires, `l` releases; `b` and `h` are sizes, and so is the `w` of a register (`${0:w}`).
-fn arm(action: Action, suffix: &str, line: &str) -> Option<Found> {
+pub(super) fn arm(action: Action, suffix: &str, line: &str) -> Option<Found> {
     let word = if line.contains(":w}") { 4 } else { 8 };
     let (order, size) = match suffix.strip_suffix('b') {
         Some(order) => (order, 1),
@@ -179,11 +181,11 @@ fn arm(action: Action, suffix: &str, line: &str) -> Option<Found> {
         "al" => SEQ_CST,
         _ => return None,
     };
-    Some(Found { action, size: Some(size), modes, riscv: false })
+    Some(Found { action, size: Some(size), modes, riscv: false, is_locked: true })
 }
 
 /// `.w` and `.d` are sizes, `.aq` acquires, `.rl` releases.
-fn riscv(action: Action, suffix: &str) -> Option<Found> {
+pub(super) fn riscv(action: Action, suffix: &str) -> Option<Found> {
     let mut size = None;
     let (mut acquires, mut releases) = (false, false);
     for part in suffix.split('.').filter(|part| !part.is_empty()) {
@@ -202,5 +204,5 @@ fn riscv(action: Action, suffix: &str) -> Option<Found> {
         (false, true) => (ReadMode::Relaxed, WriteMode::Release),
         (false, false) => (ReadMode::Relaxed, WriteMode::Relaxed),
     };
-    Some(Found { action, size, modes, riscv: true })
+    Some(Found { action, size, modes, riscv: true, is_locked: true })
 }
