@@ -88,6 +88,10 @@ int main(void) {
                      : "b"(set[0]), "c"(set[1]), "r"(wanted)
                      : "memory", "cc", "%rax", "%rdx");
     printf("%d %lu %lu\n", done, pair[0], pair[1]);
+    int sum = 4;
+    __asm__ volatile("xaddl %1, %0" : "+m"(x), "+r"(sum)::"memory", "cc");
+    __asm__ volatile("xorl %%eax, %%eax; cpuid;" ::: "%rax", "%rbx", "%rcx", "%rdx");
+    printf("%d %d\n", x, sum);
     unsigned low, high;
     __asm__ volatile("cpuid; rdtsc;" : "=a"(low), "=d"(high)::"%ebx", "%ecx", "memory");
     return 0;

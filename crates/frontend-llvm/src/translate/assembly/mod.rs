@@ -217,7 +217,9 @@ impl<'m> Body<'_, 'm> {
                 state.assign(register, old)?;
             }
             (Action::ExchangeAdd, [register, memory]) => {
-                let old = self.rmw(RmwOp::Add, found, memory, register, state)?;
+                let operand = self.value_of(register, state)?;
+                let (address, size) = (self.memory_of(memory, state)?, self.size(found, memory, state)?);
+                let old = self.update_memory(RmwOp::Add, found.is_locked, (address, size), operand);
                 state.assign(register, old)?;
             }
             (Action::CompareExchange, [new, memory]) => {
@@ -258,6 +260,11 @@ impl<'m> Body<'_, 'm> {
             (Action::Update(op), [to, a, b]) => {
                 let (a, b) = (self.value_of(a, state)?, self.value_of(b, state)?);
                 self.compute(op, found, to, (a, b), state)?;
+            }
+            // Whatever was there.
+            (Action::Update(RmwOp::Xor), [one, same]) if one == same && one.starts_with('%') => {
+                state.assign(one, Operand::Const(0))?;
+                state.flags = Flags::default();
             }
             (Action::Update(op), [operand, target]) => {
                 let operand = self.value_of(operand, state)?;
@@ -369,17 +376,6 @@ impl<'m> Body<'_, 'm> {
         state: &State,
     ) -> Result<Operand, Unsupported> {
         let operand = self.value_of(operand, state)?;
-        self.rmw_with(op, found, memory, operand, state)
-    }
-
-    fn rmw_with(
-        &mut self,
-        op: RmwOp,
-        found: &Found,
-        memory: &str,
-        operand: Operand,
-        state: &State,
-    ) -> Result<Operand, Unsupported> {
         let (address, size) = (self.memory_of(memory, state)?, self.size(found, memory, state)?);
         let dst = self.b.register("");
         let (read, write) = found.modes;
@@ -412,16 +408,9 @@ impl<'m> Body<'_, 'm> {
     ) -> Result<Flags, Unsupported> {
         let before = state.flags;
         let (old, size) = match self.located(target, state)? {
-            Place::Memory { .. } if found.is_locked => {
-                (self.rmw_with(op, found, target, operand, state)?, self.size(found, target, state)?)
-            }
             Place::Memory { address, .. } => {
                 let size = self.size(found, target, state)?;
-                let dst = self.b.register("");
-                self.b.push(Instr::Load { dst, address, size, mode: ReadMode::Acquire });
-                let value = self.computed(op, Width::of_bytes(size), dst.into(), operand);
-                self.b.push(Instr::Store { address, value, size, mode: WriteMode::Release });
-                (dst.into(), size)
+                (self.update_memory(op, found.is_locked, (address, size), operand), size)
             }
             Place::Register { value, .. } => {
                 let old = value.ok_or("a register that nothing sets")?;
@@ -434,6 +423,26 @@ impl<'m> Body<'_, 'm> {
         let width = Width::of_bytes(size);
         let new = self.computed(op, width, old, operand);
         Ok(self.flags_after(op, (old, operand, new), width, before))
+    }
+
+    /// Changes memory, in one step if there is a `lock`, and gives what was there.
+    fn update_memory(
+        &mut self,
+        op: RmwOp,
+        is_locked: bool,
+        (address, size): (Operand, u8),
+        operand: Operand,
+    ) -> Operand {
+        let dst = self.b.register("");
+        if is_locked {
+            let (read, write) = SEQ_CST;
+            self.b.push(Instr::Rmw { dst, op, address, operand, size, read, write, kind: RmwKind::Amo });
+        } else {
+            self.b.push(Instr::Load { dst, address, size, mode: ReadMode::Acquire });
+            let value = self.computed(op, Width::of_bytes(size), dst.into(), operand);
+            self.b.push(Instr::Store { address, value, size, mode: WriteMode::Release });
+        }
+        dst.into()
     }
 
     /// Arm, RISC-V: arithmetic on registers.

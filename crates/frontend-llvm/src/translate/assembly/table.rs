@@ -72,7 +72,7 @@ const TABLE: &[(&str, bool, Action)] = &[
     ("fence.tso", false, Action::Fence(FenceMode::AcqRel)),
     ("mov", false, Action::Move),
     ("xchg", false, Action::Exchange),
-    ("xadd", true, Action::ExchangeAdd),
+    ("xadd", false, Action::ExchangeAdd),
     ("cmpxchg16b", true, Action::CompareExchange16),
     ("cmpxchg", true, Action::CompareExchange),
     ("add", false, Action::Update(RmwOp::Add)),
