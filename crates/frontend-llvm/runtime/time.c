@@ -18,7 +18,8 @@ PART time_t time(time_t *to) {
 PART clock_t clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * CLOCKS_PER_SEC + now.tv_nsec / 1000;
+    // Since the program began.
+    return (now.tv_sec - 1000000000) * CLOCKS_PER_SEC + now.tv_nsec / 1000;
 }
 
 PART double difftime(time_t later, time_t earlier) { return (double)(later - earlier); }

@@ -35,7 +35,7 @@ pub const FUNCTIONS: &[Row] = &[
         let time = time(c);
         let dst = c.body.b.register("now");
         c.push(Instr::Load { dst, address: time, size: 8, mode: ReadMode::Plain });
-        Ok(vec![dst.into()])
+        Ok(vec![c.body.add(dst.into(), START * SECOND)])
     }),
     row(&["__errno_location"], USES, |c| {
         let index = c.body.tr.library_local(ERRNO, 4);
@@ -48,6 +48,8 @@ pub const FUNCTIONS: &[Row] = &[
 const ERRNO: &str = "errno";
 const TIME: &str = "time";
 const SECOND: u64 = 1_000_000_000;
+/// What every clock shows at first, in seconds: a moment from which a program can subtract some time.
+const START: u64 = 1_000_000_000;
 
 /// Stores an error number, in a routine.
 pub fn set_errno(tr: &mut Translator<'_>, a: &mut Asm, number: u64) {
@@ -85,6 +87,7 @@ pub fn passing(tr: &mut Translator<'_>, span: bool) -> Option<FunctionId> {
         let seconds = a.load(a.param(0), 8, ReadMode::Plain);
         let rest = a.add(a.param(0), 8);
         let rest = a.load(rest, 8, ReadMode::Plain);
+        let seconds = if span { seconds } else { a.bin(BinOp::Sub, seconds, START) };
         let seconds = a.bin(BinOp::Mul, seconds, SECOND);
         let then = a.bin(BinOp::Add, seconds, rest);
         let now = a.load(clock.into(), 8, ReadMode::Plain);
@@ -118,6 +121,7 @@ fn now(c: &mut Call<'_, '_, '_>, place: Operand, unit: u64) -> Lowered {
     let dst = c.body.b.register("now");
     c.push(Instr::Load { dst, address, size: 8, mode: ReadMode::Plain });
     let seconds = c.body.bin(BinOp::UDiv, Width::W64, dst.into(), Operand::Const(SECOND));
+    let seconds = c.body.add(seconds, START);
     let rest = c.body.bin(BinOp::URem, Width::W64, dst.into(), Operand::Const(SECOND));
     let rest = c.body.bin(BinOp::UDiv, Width::W64, rest, Operand::Const(unit));
     c.push(Instr::Store { address: place, value: seconds, size: 8, mode: WriteMode::Plain });
