@@ -19,12 +19,15 @@
 //! execution: it must come back to an earlier state, or wait, without reading anything but flags. This also covers
 //! a relaxed read of a value that has long been overwritten. The same is asked of threads that try a lock.
 //!
+//! A thread never sees its own iterations: each read of it comes before or after all of one. So as long as only one
+//! thread leaves out iterations with a flag, that thread is not asked. The search begins anew when a second one does.
+//!
 //! Limits: [`Flags::MOST`] flags; their values are 0 and one other.
 
 use super::Counter;
 use crate::error::Error;
 use crate::history::{History, Next, Tag};
-use porf_event::{BlockReason, Label, LockKind, RmwKind, Value};
+use porf_event::{BlockReason, Label, LockKind, RmwKind, ThreadId, Value};
 use porf_graph::Loc;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +43,9 @@ pub struct Flag {
     /// What is known of it if it is a counter ([`counters`](super::counters)).
     #[serde(default)]
     pub counter: Option<Counter>,
+    /// The thread that leaves out iterations with it, if it is known to be the only one.
+    #[serde(default)]
+    pub only: Option<u16>,
 }
 
 /// What a search takes variables for: what it found out in earlier attempts. Empty at first.
@@ -82,15 +88,19 @@ impl History<'_> {
         flags.iter().find(|flag| (flag.address, flag.size) == (cell.location.0, cell.size))
     }
 
-    /// The variable as a flag, if nothing speaks against it.
-    fn may_be_flag(&self, loc: Loc, taken: Value) -> Option<Flag> {
+    /// The variable as a flag with which a thread leaves out iterations, if nothing speaks against it.
+    fn may_be_flag(&self, loc: Loc, taken: Value, thread: ThreadId) -> Option<Flag> {
         let known = self.retries.as_ref()?;
         match self.flag(loc) {
-            Some(flag) => (flag.taken == Some(taken)).then_some(flag),
+            Some(flag) => {
+                let only = flag.only.filter(|only| *only == thread.0);
+                (flag.taken == Some(taken)).then_some(Flag { only, ..flag })
+            }
             None if known.flags.is_full() => None,
             None => {
                 let cell = self.cells().get(loc.as_usize())?;
-                Some(Flag { address: cell.location.0, size: cell.size, taken: Some(taken), counter: None })
+                let (address, size, only) = (cell.location.0, cell.size, Some(thread.0));
+                Some(Flag { address, size, taken: Some(taken), counter: None, only })
             }
         }
     }
@@ -122,7 +132,7 @@ impl History<'_> {
         }
         match self.node(read).label {
             Label::Read { value: 0, mode, .. } if mode.is_acquire() => {
-                self.may_be_flag(self.node(before).loc, value)
+                self.may_be_flag(self.node(before).loc, value, self.state(after).thread())
             }
             _ => None,
         }
@@ -176,7 +186,9 @@ impl History<'_> {
         }
         let Some(flag @ Flag { taken: Some(taken), .. }) = self.flag(loc) else { return Ok(()) };
         let fits = match label {
-            Label::Read { value: 0, .. } => self.leads_to_nothing(before, taken)?,
+            Label::Read { value: 0, .. } => {
+                flag.only == Some(self.state(tag).thread().0) || self.leads_to_nothing(before, taken)?
+            }
             Label::Read { value, .. } => value == taken,
             // Nobody else has seen it yet.
             Label::Write { value: 0, .. } if self.watched(tag).own => true,

@@ -15,7 +15,7 @@ fn looping(random: &mut Random, name: &str) -> String {
         _ => format!("f.cas(0, 1, {take}, rlx)"),
     };
     let leave = random.pick(&["d = 0; o = 0;", "d = 0; o = 0;", ""]);
-    let body = match random.below(6) {
+    let body = match random.below(8) {
         0 | 1 => format!("while r == 0 {{ o = {taken}; if o == 0 {{ r = {x}.{inside}; f.{give} = 0 }} }}"),
         2 => format!(
             "while r == 0 {{ o = {taken}; while o != 0 {{ o = {taken} }} r = {x}.{inside}; d = {y}.rlx; f.{give} = 0 }}"
@@ -26,6 +26,10 @@ fn looping(random: &mut Random, name: &str) -> String {
         // It waits for the flag first.
         4 => format!(
             "while r == 0 {{ o = f.rlx; while o != 0 {{ o = f.rlx }} o = {taken}; if o == 0 {{ r = {x}.{inside}; f.{give} = 0 }} }}"
+        ),
+        // To this one it matters whether the flag is taken.
+        5 | 6 => format!(
+            "while r == 0 {{ o = {taken}; if o == 0 {{ r = {x}.{inside}; f.{give} = 0 }} else {{ r = 9 }} }}"
         ),
         // This one leaves something behind.
         _ => {
