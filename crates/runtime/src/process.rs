@@ -192,6 +192,9 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
     }
     // The last thing that the program did may have been a volatile access.
     crate::atomic::tracked();
+    crate::annotate::check_ended();
+    // SAFETY: as above.
+    let w = unsafe { world() };
     if !is_running() {
         let progress = &w.shared().progress;
         progress.single_threaded.store(1, Ordering::Relaxed);

@@ -64,10 +64,11 @@ impl Order {
 pub struct View {
     /// Happens-before.
     pub hb: Clock,
-    /// What was hb-before an SC fence that is S-before an SC fence that is hb-before this point (R2).
-    pub sc: Clock,
     /// Place in S of the last SC fence that is hb-before this point (R5).
     pub fence: u32,
+    /// What was hb-before an SC fence that is S-before an SC fence that is hb-before this point (R2). Counts only where
+    /// `fence` is not 0: most programs have no such fence, and every store carries a view.
+    sc: Option<Box<Clock>>,
 }
 
 impl View {
@@ -75,42 +76,64 @@ impl View {
     #[inline]
     pub fn join(&mut self, other: &View) {
         self.hb.join(&other.hb);
-        if !other.sc.is_empty() {
-            self.sc.join(&other.sc);
+        if other.fence != 0 {
+            self.fenced(other.sc.as_deref(), other.fence);
         }
-        self.fence = self.fence.max(other.fence);
+    }
+
+    /// An SC fence in this place of S is hb-before, with what `sc` tells.
+    fn fenced(&mut self, sc: Option<&Clock>, fence: u32) {
+        let own = self.sc.get_or_insert_default();
+        if self.fence == 0 {
+            own.clear();
+        }
+        if let Some(sc) = sc {
+            own.join(sc);
+        }
+        self.fence = self.fence.max(fence);
+    }
+
+    /// What R2 adds to happens-before.
+    fn sc(&self) -> Option<&Clock> {
+        self.sc.as_deref().filter(|_| self.fence != 0)
     }
 
     /// The newest event of a thread that coherence must respect.
     #[inline]
     pub fn get(&self, thread: ThreadId) -> u32 {
         let hb = self.hb.get(thread);
-        if self.sc.is_empty() { hb } else { hb.max(self.sc.get(thread)) }
+        if self.fence == 0 { hb } else { hb.max(self.sc().map_or(0, |sc| sc.get(thread))) }
     }
 
     /// Keeps what the other view has seen too.
     pub fn meet(&mut self, other: &View) {
         self.hb.meet(&other.hb);
-        self.sc.meet(&other.sc);
         self.fence = self.fence.min(other.fence);
+        if let (Some(sc), Some(other)) = (&mut self.sc, other.sc()) {
+            sc.meet(other);
+        }
     }
 
     /// Whether joining `other` would change nothing.
     pub fn covers(&self, other: &View) -> bool {
-        self.hb.covers(&other.hb) && self.sc.covers(&other.sc) && self.fence >= other.fence
+        self.hb.covers(&other.hb)
+            && self.fence >= other.fence
+            && other.sc().is_none_or(|other| self.sc().is_some_and(|sc| sc.covers(other)))
     }
 
     /// Makes this view equal to `other` without giving up its memory.
+    #[inline]
     pub fn assign(&mut self, other: &View) {
         self.hb.assign(&other.hb);
-        self.sc.assign(&other.sc);
-        self.fence = other.fence;
+        self.fence = 0;
+        if other.fence != 0 {
+            self.fenced(other.sc.as_deref(), other.fence);
+        }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.hb.clear();
-        self.sc.clear();
         self.fence = 0;
     }
 }
@@ -167,6 +190,8 @@ pub struct Engine {
     pub events: u64,
     /// The store that was read last: its thread and clock.
     pub last_read: (ThreadId, u32),
+    /// What the store in hand releases, see [`Engine::own_release`].
+    release: View,
 }
 
 impl Engine {
@@ -345,7 +370,7 @@ impl Engine {
         let mut prior = SmallVec::new();
         let history = &mut self.locations[location.0 as usize];
         history.visible_accesses(&self.threads[thread.as_usize()].view, &mut prior);
-        history.append(value, thread, clock, View::default(), 0, &prior, NONE);
+        history.append(value, thread, clock, &View::default(), 0, &prior, NONE);
     }
 
     /// An atomic load: the scheduler chooses among the stores that the model allows.
@@ -376,9 +401,10 @@ impl Engine {
             None => self.bounds(t, location, order, &mut prior),
         }
         let sc_index = self.next_sc_index(order);
-        let release = self.own_release(t, location, order);
+        self.own_release(t, location, order);
         let clock = self.now(t);
-        self.locations[location.0 as usize].append(value, t, clock, release, sc_index, &prior, NONE);
+        let history = &mut self.locations[location.0 as usize];
+        history.append(value, t, clock, &self.release, sc_index, &prior, NONE);
         self.tick(t);
         self.prune_if_due(location);
     }
@@ -431,11 +457,11 @@ impl Engine {
             Update::Write(new) => {
                 self.synchronise(t, location, read, order);
                 let sc_index = self.next_sc_index(order);
-                let mut release = self.own_release(t, location, order);
+                self.own_release(t, location, order);
                 let clock = self.now(t);
                 let history = &mut self.locations[location.0 as usize];
-                release.join(&history.store(read).release);
-                history.append(new, t, clock, release, sc_index, &[], read);
+                self.release.join(&history.store(read).release);
+                history.append(new, t, clock, &self.release, sc_index, &[], read);
             }
         }
         self.tick(t);
@@ -443,20 +469,19 @@ impl Engine {
         value
     }
 
-    /// What a store of a thread releases by itself, whatever it reads.
+    /// What a store of a thread releases by itself, whatever it reads: into [`Engine::release`].
     #[inline]
-    fn own_release(&mut self, t: ThreadId, location: LocationId, order: Order) -> View {
+    fn own_release(&mut self, t: ThreadId, location: LocationId, order: Order) {
         let thread = &self.threads[t.as_usize()];
-        let mut release = if order.releases() { thread.view.clone() } else { thread.released.clone() };
+        self.release.assign(if order.releases() { &thread.view } else { &thread.released });
         if self.c11 {
             let history = &mut self.locations[location.0 as usize];
             if order.releases() {
-                history.set_released(t, &release);
+                history.set_released(t, &self.release);
             } else if let Some(earlier) = history.released(t) {
-                release.join(earlier);
+                self.release.join(earlier);
             }
         }
-        release
     }
 
     /// An atomic fence.
@@ -467,13 +492,22 @@ impl Engine {
         }
         if order == Order::SeqCst {
             self.fenced.join(&thread.view.hb);
-            thread.view.sc.join(&self.fenced);
             self.sc_index += 1;
-            thread.view.fence = self.sc_index;
+            thread.view.fenced(Some(&self.fenced), self.sc_index);
         }
         if order.releases() {
             thread.released.assign(&thread.view);
         }
+        self.tick(t);
+    }
+
+    /// What a full fence does to the loads of the thread that follow, without an order of anything else: the machine does
+    /// so at a barrier that must not be seen.
+    pub fn pass(&mut self, t: ThreadId) {
+        let thread = &mut self.threads[t.as_usize()];
+        self.fenced.join(&thread.view.hb);
+        self.sc_index += 1;
+        thread.view.fenced(Some(&self.fenced), self.sc_index);
         self.tick(t);
     }
 

@@ -399,10 +399,12 @@ pub enum FindingKind {
     Leak,
     /// A signal handler does what it must not.
     Signal,
+    /// A thread ends while its accesses are still left out by an annotation.
+    Annotation,
 }
 
 impl FindingKind {
-    const ALL: [FindingKind; 15] = [
+    const ALL: [FindingKind; 16] = [
         FindingKind::Race,
         FindingKind::Assertion,
         FindingKind::Abort,
@@ -418,6 +420,7 @@ impl FindingKind {
         FindingKind::Order,
         FindingKind::Leak,
         FindingKind::Signal,
+        FindingKind::Annotation,
     ];
 
     /// The one with this number in the shared memory.
@@ -441,6 +444,8 @@ impl FindingKind {
             FindingKind::Leak => ViolationKind::Leak,
             // It changes what the interrupted code relies on.
             FindingKind::Signal => ViolationKind::Memory,
+            // Races are missed.
+            FindingKind::Annotation => ViolationKind::Race,
         }
     }
 
@@ -462,6 +467,7 @@ impl FindingKind {
             FindingKind::Order => "lock-order inversion",
             FindingKind::Leak => "leaked thread",
             FindingKind::Signal => "misuse of a signal",
+            FindingKind::Annotation => "misuse of an annotation",
         }
     }
 }

@@ -306,7 +306,11 @@ impl Detector {
     /// The same for cells in one state.
     #[inline]
     fn together(&mut self, cells: &mut [Cell], from: u32, access: &Access) -> bool {
-        let (state, count) = (self.known.state(from), cells.len() as u32);
+        let count = cells.len() as u32;
+        if self.known.advance_alone(from, access, count) {
+            return true;
+        }
+        let state = self.known.state(from);
         if state.extension != NO_EXTENSION {
             return self.known.read_again(from, access, count);
         }

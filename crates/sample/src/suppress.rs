@@ -68,6 +68,7 @@ impl Sort {
                 self == Sort::Mutex || (self == Sort::Destroyed && message.contains(DESTROYED))
             }
             FindingKind::Signal => self == Sort::Signal,
+            FindingKind::Annotation => self == Sort::Thread,
             FindingKind::Order | FindingKind::Deadlock => self == Sort::Deadlock,
             _ => false,
         }

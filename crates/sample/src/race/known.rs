@@ -94,6 +94,14 @@ impl Known {
         to
     }
 
+    /// The only users of a state are these cells, a variable of its own that is used again: true if the access is
+    /// recorded.
+    #[inline]
+    pub fn advance_alone(&mut self, from: u32, access: &Access, cells: u32) -> bool {
+        let Shared { users, state } = &mut self.states[from as usize];
+        *users == cells && state.advance(access)
+    }
+
     /// So many cells go from one state to another that is in use.
     #[inline]
     pub fn again(&mut self, from: u32, to: u32, cells: u32) {
