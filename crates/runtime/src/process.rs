@@ -315,12 +315,19 @@ interpose! { __assert_fail => assert_fail; abort => abort_inner; _exit => exit_i
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fork() -> i32 {
-    // The child is somebody to wait for.
-    crate::ask::expect_peers();
+    will_fork();
     // SAFETY: the program's own fork.
     let child = unsafe { real!(fork() -> i32) };
     has_forked(child);
     child
+}
+
+/// The program is about to have a child: that is somebody to wait for.
+pub fn will_fork() {
+    crate::ask::expect_peers();
+    if let Some(function) = hooks::on_fork() {
+        function();
+    }
 }
 
 /// This process is the child (0) or has it.
