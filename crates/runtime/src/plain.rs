@@ -109,24 +109,34 @@ unsafe fn cells<const COUNT: usize, const SIZE: usize, const WRITE: bool>(
         let hot = &*HOT.get();
         let w = world();
         let (thread, now) = (hot.thread, hot.now);
-        let mut repeated = true;
-        for i in 0..COUNT {
-            repeated &= w.detector.is_repeated(&*first.add(i), thread, now, mask, WRITE);
+        let kind = if WRITE { Kind::Write } else { Kind::Read };
+        let access =
+            Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(caller()), mask, kind };
+        if !w.detector.access_at_once(&*first.cast::<[Cell; COUNT]>(), &access, !w.attentive) {
+            cells_slowly(std::slice::from_raw_parts_mut(first, COUNT), (address, SIZE), mask, kind);
         }
-        if repeated {
+    }
+}
+
+/// The same where more is to be done.
+#[inline(never)]
+fn cells_slowly(cells: &mut [Cell], (address, size): (usize, usize), mask: u8, kind: Kind) {
+    // SAFETY: running.
+    let w = unsafe { world() };
+    let (thread, now) = (w.current, w.engine.now(w.current));
+    let writes = kind == Kind::Write;
+    if cells.iter().all(|cell| w.detector.is_repeated(cell, thread, now, mask, writes)) {
+        return;
+    }
+    let pc = caller();
+    if !w.attentive {
+        let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
+        if w.detector.access_quickly(cells, &access) {
             return;
         }
-        let kind = if WRITE { Kind::Write } else { Kind::Read };
-        let pc = caller();
-        if !w.attentive {
-            let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
-            if w.detector.access_quickly(std::slice::from_raw_parts_mut(first, COUNT), &access) {
-                return;
-            }
-            // What was recorded of the first cell is recorded once more below.
-        }
-        range(address, SIZE, kind, pc);
+        // What was recorded of the first cell is recorded once more below.
     }
+    range(address, size, kind, pc);
 }
 
 /// An access of more bytes takes long enough that whoever watches for progress wants to hear of it.

@@ -5,7 +5,8 @@
 
 use porf_event::ThreadId;
 
-/// So many threads need no allocation.
+/// So many threads need no allocation. What is done for the others is never inlined: the common case must not save
+/// registers for it.
 const FEW: usize = 8;
 
 /// How many events of each thread are known.
@@ -35,6 +36,7 @@ impl Clock {
         }
     }
 
+    #[inline(never)]
     fn set_far(&mut self, place: usize, value: u32) {
         if place >= self.more.len() {
             if value == 0 {
@@ -61,18 +63,29 @@ impl Clock {
         }
     }
 
-    /// The least upper bound; says whether anything changed.
+    /// The least upper bound.
+    #[inline]
+    pub fn absorb(&mut self, other: &Clock) {
+        for (mine, &theirs) in self.few.iter_mut().zip(&other.few) {
+            *mine = theirs.max(*mine);
+        }
+        if !other.more.is_empty() {
+            self.join_far(&other.more);
+        }
+    }
+
+    /// The same; says whether anything changed.
     #[inline]
     pub fn join(&mut self, other: &Clock) -> bool {
-        let mut missed = 0;
+        let before = self.few;
         for (mine, &theirs) in self.few.iter_mut().zip(&other.few) {
-            missed |= u32::from(*mine < theirs);
             *mine = theirs.max(*mine);
         }
         let more = !other.more.is_empty() && self.join_far(&other.more);
-        missed != 0 || more
+        before != self.few || more
     }
 
+    #[inline(never)]
     fn join_far(&mut self, other: &[u32]) -> bool {
         if other.len() > self.more.len() {
             self.grow(other.len());
@@ -126,6 +139,7 @@ impl Clock {
         }
     }
 
+    #[inline(never)]
     fn assign_far(&mut self, other: &[u32]) {
         if self.more.len() < other.len() {
             self.more = other.into();

@@ -19,7 +19,7 @@
 //! what was executed.
 
 use crate::clock::Clock;
-use crate::history::{History, NONE};
+use crate::history::{History, NONE, Store};
 use crate::scheduler::Scheduler;
 use porf_event::ThreadId;
 use smallvec::SmallVec;
@@ -75,25 +75,27 @@ impl View {
     /// Adds what another view has seen.
     #[inline]
     pub fn join(&mut self, other: &View) {
-        self.hb.join(&other.hb);
+        self.hb.absorb(&other.hb);
         if other.fence != 0 {
             self.fenced(other.sc.as_deref(), other.fence);
         }
     }
 
     /// An SC fence in this place of S is hb-before, with what `sc` tells.
+    #[inline(never)]
     fn fenced(&mut self, sc: Option<&Clock>, fence: u32) {
         let own = self.sc.get_or_insert_default();
         if self.fence == 0 {
             own.clear();
         }
         if let Some(sc) = sc {
-            own.join(sc);
+            own.absorb(sc);
         }
         self.fence = self.fence.max(fence);
     }
 
     /// What R2 adds to happens-before.
+    #[inline]
     fn sc(&self) -> Option<&Clock> {
         self.sc.as_deref().filter(|_| self.fence != 0)
     }
@@ -102,7 +104,12 @@ impl View {
     #[inline]
     pub fn get(&self, thread: ThreadId) -> u32 {
         let hb = self.hb.get(thread);
-        if self.fence == 0 { hb } else { hb.max(self.sc().map_or(0, |sc| sc.get(thread))) }
+        if self.fence == 0 { hb } else { hb.max(self.get_fenced(thread)) }
+    }
+
+    #[inline(never)]
+    fn get_fenced(&self, thread: ThreadId) -> u32 {
+        self.sc().map_or(0, |sc| sc.get(thread))
     }
 
     /// Keeps what the other view has seen too.
@@ -146,6 +153,32 @@ struct Thread {
     /// What the relaxed loads so far would synchronise with at an acquire fence.
     acquirable: View,
     running: bool,
+}
+
+impl Thread {
+    /// What the thread, number `t`, learns by reading a store.
+    #[inline]
+    fn synchronise(&mut self, t: ThreadId, store: &Store, order: Order) {
+        if store.thread == t && store.position == 0 && store.clock != INITIAL_CLOCK {
+            // The thread's own store, and no read-modify-write: it released nothing that the thread has not seen.
+            return;
+        }
+        if order.acquires() {
+            self.view.join(&store.release);
+        } else {
+            self.acquirable.join(&store.release);
+        }
+    }
+}
+
+/// A number for one edge of reads-from: who read, as its event, and what.
+#[inline]
+fn edge(read: (ThreadId, u32), store: &Store) -> u64 {
+    let pair = |(thread, clock): (ThreadId, u32)| u64::from(thread.0) << 32 | u64::from(clock);
+    let edge = [pair(read), pair((store.thread, store.clock))]
+        .iter()
+        .fold(1u64, |hash, &part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
+    edge ^ (edge >> 31)
 }
 
 /// What an operation that reads is going to do.
@@ -382,31 +415,51 @@ impl Engine {
         scheduler: &mut impl Scheduler,
     ) -> u128 {
         let read = self.read(t, location, order, scheduler, Intent::Load, |_| Some(order));
-        self.note_read(t, location, read);
-        self.synchronise(t, location, read, order);
-        let clock = self.now(t);
+        let thread = &mut self.threads[t.as_usize()];
         let history = &mut self.locations[location.0 as usize];
-        history.record_load(t, clock, read);
-        let value = history.store(read).value;
-        self.tick(t);
-        self.prune_if_due(location);
+        let store = history.store(read);
+        let (value, clock) = (store.value, thread.view.hb.get(t));
+        self.last_read = (store.thread, store.clock);
+        self.reads_from = self.reads_from.wrapping_add(edge((t, clock), store));
+        thread.synchronise(t, store, order);
+        let is_new = history.record_load(t, clock, read);
+        thread.view.hb.set(t, clock + 1);
+        self.events += 1;
+        if is_new && history.is_due(self.prune_slack) {
+            self.prune(location);
+        }
         value
     }
 
     /// An atomic store.
     pub fn store(&mut self, t: ThreadId, location: LocationId, order: Order, value: u128) {
-        let mut prior = SmallVec::new();
-        match self.locations[location.0 as usize].settled(&self.threads[t.as_usize()].view) {
-            Some(last) => prior.push(last),
-            None => self.bounds(t, location, order, &mut prior),
-        }
         let sc_index = self.next_sc_index(order);
-        self.own_release(t, location, order);
-        let clock = self.now(t);
+        if self.c11 {
+            self.own_release(t, location, order);
+        }
+        let mut others: SmallVec<[u32; 16]> = SmallVec::new();
+        let settled = self.locations[location.0 as usize].settled(&self.threads[t.as_usize()].view);
+        let prior = match &settled {
+            Some(last) => std::slice::from_ref(last),
+            None => {
+                self.bounds(t, location, order, &mut others);
+                &others[..]
+            }
+        };
+        let thread = &mut self.threads[t.as_usize()];
         let history = &mut self.locations[location.0 as usize];
-        history.append(value, t, clock, &self.release, sc_index, &prior, NONE);
-        self.tick(t);
-        self.prune_if_due(location);
+        let release = match order.releases() {
+            _ if self.c11 => &self.release,
+            true => &thread.view,
+            false => &thread.released,
+        };
+        let clock = thread.view.hb.get(t);
+        history.append(value, t, clock, release, sc_index, prior, NONE);
+        thread.view.hb.set(t, clock + 1);
+        self.events += 1;
+        if history.is_due(self.prune_slack) {
+            self.prune(location);
+        }
     }
 
     /// A read-modify-write; returns the value read. `update` must be a function of its argument.
@@ -541,8 +594,8 @@ impl Engine {
         id
     }
 
-    /// Chooses the store that a load or a read-modify-write returns. `load_order` says with which order the
-    /// operation, having read this value, is a mere load; None if it goes on to write, with `order`.
+    /// Chooses the store that a load or a read-modify-write returns, if there is a choice.
+    #[inline(always)]
     fn read(
         &mut self,
         t: ThreadId,
@@ -552,11 +605,25 @@ impl Engine {
         intent: Intent,
         load_order: impl Fn(u128) -> Option<Order>,
     ) -> u32 {
-        let thread = &self.threads[t.as_usize()];
-        if let Some(only) = self.locations[location.0 as usize].settled(&thread.view) {
+        if let Some(only) = self.locations[location.0 as usize].settled(&self.threads[t.as_usize()].view) {
             scheduler.pick_store(1);
             return only;
         }
+        self.choose(t, location, order, scheduler, intent, load_order)
+    }
+
+    /// [`Engine::read`] where it is not plain to see that there is one such store only. `load_order` says with which order the
+    /// operation, having read this value, is a mere load; None if it goes on to write, with `order`.
+    #[inline(never)]
+    fn choose(
+        &mut self,
+        t: ThreadId,
+        location: LocationId,
+        order: Order,
+        scheduler: &mut impl Scheduler,
+        intent: Intent,
+        load_order: impl Fn(u128) -> Option<Order>,
+    ) -> u32 {
         let mut prior: SmallVec<[u32; 16]> = SmallVec::new();
         self.bounds(t, location, order, &mut prior);
         if (order != Order::SeqCst || intent != Intent::MayFail)
@@ -630,20 +697,9 @@ impl Engine {
         }
     }
 
-    #[inline]
     fn synchronise(&mut self, t: ThreadId, location: LocationId, read: u32, order: Order) {
         let store = self.locations[location.0 as usize].store(read);
-        if store.thread == t && store.position == 0 && store.clock != INITIAL_CLOCK {
-            // The thread's own store, and no read-modify-write: it released nothing that the thread has not seen.
-            return;
-        }
-        let release = &store.release;
-        let thread = &mut self.threads[t.as_usize()];
-        if order.acquires() {
-            thread.view.join(release);
-        } else {
-            thread.acquirable.join(release);
-        }
+        self.threads[t.as_usize()].synchronise(t, store, order);
     }
 
     fn next_sc_index(&mut self, order: Order) -> u32 {
@@ -654,15 +710,10 @@ impl Engine {
         self.sc_index
     }
 
-    #[inline]
     fn note_read(&mut self, t: ThreadId, location: LocationId, read: u32) {
         let store = self.locations[location.0 as usize].store(read);
         self.last_read = (store.thread, store.clock);
-        let pair = |thread: ThreadId, clock: u32| u64::from(thread.0) << 32 | u64::from(clock);
-        let edge = [pair(t, self.now(t)), pair(store.thread, store.clock)]
-            .iter()
-            .fold(1u64, |hash, &part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
-        self.reads_from = self.reads_from.wrapping_add(edge ^ (edge >> 31));
+        self.reads_from = self.reads_from.wrapping_add(edge((t, self.now(t)), store));
     }
 
     #[inline]

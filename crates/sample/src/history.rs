@@ -276,13 +276,16 @@ impl History {
         }
     }
 
-    /// A thread has read a store: its later accesses must not go back behind it.
-    pub fn record_load(&mut self, thread: ThreadId, clock: u32, store: u32) {
+    /// A thread has read a store: its later accesses must not go back behind it. Says whether that is new.
+    #[inline]
+    pub fn record_load(&mut self, thread: ThreadId, clock: u32, store: u32) -> bool {
         let lane = self.lane_mut(thread);
-        if lane.accesses.last().is_none_or(|&(_, last)| last != store) {
+        let is_new = lane.accesses.last().is_none_or(|&(_, last)| last != store);
+        if is_new {
             lane.accesses.push((clock, store));
             self.access_count += 1;
         }
+        is_new
     }
 
     /// Adds a store after `prior`; `read` is the store it read if it is a read-modify-write, else NONE.
@@ -301,9 +304,12 @@ impl History {
         let (block, position) = if read == NONE {
             let block = self.blocks.len() as u32;
             self.blocks.next().begin((thread, clock), id);
-            for &p in prior {
-                let source = self.stores[p as usize].block;
-                self.add_edge(source, block);
+            if let Some((&first, others)) = prior.split_first() {
+                self.follow(self.stores[first as usize].block, block);
+                for &p in others {
+                    let source = self.stores[p as usize].block;
+                    self.add_edge(source, block);
+                }
             }
             (block, 0)
         } else {
@@ -489,24 +495,39 @@ impl History {
         self.lane_mut(thread).released.as_deref()
     }
 
-    #[inline]
+    #[inline(always)]
     fn lane_mut(&mut self, thread: ThreadId) -> &mut Lane {
         let lanes = &self.lanes;
         let place = match self.lane_of.get(thread, || lanes.iter().position(|lane| lane.thread == thread)) {
             Some(place) => place,
-            None => {
-                self.lanes.push(Lane { thread, last_store: NONE, ..Lane::default() });
-                self.lane_of.set(thread, self.lanes.len() - 1);
-                self.lanes.len() - 1
-            }
+            None => self.new_lane(thread),
         };
         &mut self.lanes[place]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_lane(&mut self, thread: ThreadId) -> usize {
+        self.lanes.push(Lane { thread, last_store: NONE, ..Lane::default() });
+        self.lane_of.set(thread, self.lanes.len() - 1);
+        self.lanes.len() - 1
     }
 
     #[inline]
     fn block_before(&self, a: u32, b: u32) -> bool {
         let (thread, clock) = self.blocks[a as usize].key;
         self.blocks[b as usize].clock.get(thread) >= clock
+    }
+
+    /// A new block, which nothing follows yet, comes after another: the first that is known to be before it.
+    #[inline]
+    fn follow(&mut self, source: u32, block: u32) {
+        let [source, new] = self
+            .blocks
+            .get_disjoint_mut([source as usize, block as usize])
+            .expect("a new block is not an older one");
+        source.successors.push(block);
+        new.clock.assign(&source.clock);
     }
 
     fn add_edge(&mut self, source: u32, target: u32) {
@@ -520,6 +541,7 @@ impl History {
         }
     }
 
+    #[inline]
     fn merge(&mut self, source: u32, target: u32) -> bool {
         let [source, target] = self
             .blocks
@@ -528,10 +550,15 @@ impl History {
         target.clock.join(&source.clock)
     }
 
+    #[inline]
     fn propagate(&mut self, from: u32) {
-        if self.blocks[from as usize].successors.is_empty() {
-            return;
+        if !self.blocks[from as usize].successors.is_empty() {
+            self.propagate_far(from);
         }
+    }
+
+    #[inline(never)]
+    fn propagate_far(&mut self, from: u32) {
         let mut queue = std::mem::take(&mut self.queue);
         queue.push(from);
         while let Some(block) = queue.pop() {

@@ -94,15 +94,17 @@ impl Random {
 
     /// Steps without a choice between two with one: each step has one with probability 1/8.
     fn turn(&mut self) -> u32 {
+        /// The lowest bit of each of the 21 octal digits.
+        const ONES: u64 = 0o111_111_111_111_111_111_111;
         let mut steps = 0;
         loop {
             let drawn = self.rng.draw();
-            for octal in 0..21 {
-                if drawn >> (3 * octal) & 7 == 0 {
-                    return steps;
-                }
-                steps += 1;
+            // The digits that are 0.
+            let choices = !(drawn | drawn >> 1 | drawn >> 2) & ONES;
+            if choices != 0 {
+                return steps + choices.trailing_zeros() / 3;
             }
+            steps += 21;
         }
     }
 
@@ -200,6 +202,9 @@ impl Scheduler for Random {
 
     #[inline]
     fn pick_store(&mut self, count: usize) -> usize {
+        if count == 1 {
+            return 0;
+        }
         match self.manner.loads {
             Loads::Older if self.rng.below(4) != 0 => 0,
             Loads::Newer if self.rng.below(4) != 0 => count - 1,
