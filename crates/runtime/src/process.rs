@@ -11,7 +11,9 @@ use crate::shadow;
 use crate::standalone;
 use crate::sys::{self, Global};
 use crate::world::{self, HOT, IDLE, is_running, world};
-use porf_sample::protocol::{DESCRIPTOR_VARIABLE, FindingKind, HANG_SIGNAL, MAGIC, Options, Shared};
+use porf_sample::protocol::{
+    DEFAULT_WINDOW, DESCRIPTOR_VARIABLE, FindingKind, HANG_SIGNAL, MAGIC, Options, Shared,
+};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 
@@ -168,7 +170,7 @@ unsafe fn alone() -> *mut Shared {
         volatile: 0,
         c11: 0,
         isolation: 0,
-        window: 0,
+        window: DEFAULT_WINDOW,
         max_steps: u64::MAX,
         tick: 100,
         output: 2,

@@ -482,6 +482,9 @@ pub fn descriptor_at(address: u64) -> Option<u64> {
     (number < 1 << 20).then_some(number)
 }
 
+/// So many stores are kept per location unless the user says otherwise, also by a program that runs by itself.
+pub const DEFAULT_WINDOW: u64 = 64;
+
 /// The signal with which the command line asks a silent program to say where it is.
 pub const HANG_SIGNAL: i32 = 63;
 
