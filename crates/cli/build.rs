@@ -41,7 +41,7 @@ members = ['runtime']
 [profile.release]
 codegen-units = 1
 debug = 0
-lto = 'thin'
+lto = 'fat'
 panic = 'abort'
 strip = 'debuginfo'
 ";

@@ -8,8 +8,7 @@ static RUNTIME: &[u8] = include_bytes!(env!("PORF_RUNTIME_LIBRARY"));
 const NAME: &str = "porf_runtime.o";
 /// What instrumented libraries that are loaded later need to find in the program, and nothing else of it: its own
 /// names must not come before theirs. (What libc has too, the linker exports by itself.)
-const EXPORTED: &str =
-    "{ __tsan_*; __porf_*; __sanitizer_*; __atomic_*; __cxa_*; Annotate*; WTFAnnotate*; };\n";
+const EXPORTED: &str = "{ __tsan_*; __porf_*; __interceptor_*; __sanitizer_*; __atomic_*; __cxa_*; Annotate*; WTFAnnotate*; };\n";
 const EXPORTED_NAME: &str = "exported";
 
 /// The paths of the runtime and of the list of names that it exports, written out on first use: once per version, in

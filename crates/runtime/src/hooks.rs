@@ -25,6 +25,7 @@ optional! {
     on_initialize = "__tsan_on_initialize": extern "C" fn();
     on_finalize = "__tsan_on_finalize": extern "C" fn(i32) -> i32;
     on_report = "__tsan_on_report": extern "C" fn(usize);
+    on_fork = "__tsan_test_only_on_fork": extern "C" fn();
     malloc_hook = "__sanitizer_malloc_hook": extern "C" fn(usize, usize);
     // `__tsan::OnPotentiallyBlockingRegionBegin` and `…End`: a static object may be waited for.
     may_block = "_ZN6__tsan32OnPotentiallyBlockingRegionBeginEv": extern "C" fn();

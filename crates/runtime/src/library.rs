@@ -131,6 +131,9 @@ macro_rules! library {
             concat!(".weak __porf_", stringify!($name)),
             concat!(".type __porf_", stringify!($name), ",@function"),
             concat!("__porf_", stringify!($name), ":"),
+            // A program with a function of this name calls ours by this one.
+            concat!(".globl __interceptor_", stringify!($name)),
+            concat!("__interceptor_", stringify!($name), ":"),
             "mov r11, [rsp]",
             "mov [rip + {caller}], r11",
             "jmp {inner}",
@@ -365,6 +368,8 @@ macro_rules! variadic {
             concat!(".weak __porf_", $name),
             concat!(".type __porf_", $name, ",@function"),
             concat!("__porf_", $name, ":"),
+            concat!(".globl __interceptor_", $name),
+            concat!("__interceptor_", $name, ":"),
             "mov r11, [rsp]",
             "mov [rip + {caller}], r11",
             "push rbp",

@@ -10,7 +10,7 @@ use crate::entry;
 use crate::finding;
 use crate::shadow;
 use crate::trace::{self, Accessed};
-use crate::world::{HOT, IDLE, IGNORING, PENDING, RUNNING, Step, give_way, visible_as, world};
+use crate::world::{HOT, IDLE, IGNORING, PATIENCE, PENDING, RUNNING, Step, give_way, visible_as, world};
 use porf_sample::Order;
 use porf_sample::protocol::Did;
 use porf_sample::race::{Access, Cell, Kind};
@@ -85,7 +85,13 @@ pub fn takes_time(accesses: u32) {
 /// The thread may be waiting for another to write what it reads: that one must run.
 #[cold]
 fn lose_patience() {
+    /// So many plain accesses take as long as a visible operation.
+    const SHARE: u64 = 100;
     let pc = caller();
+    // SAFETY: running.
+    let w = unsafe { world() };
+    w.time += (w.tick << w.haste) * u64::from(PATIENCE) / SHARE;
+    w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
     give_way();
     // SAFETY: one kernel thread.
     unsafe { *crate::call::CALLER.get() = pc };
@@ -103,24 +109,34 @@ unsafe fn cells<const COUNT: usize, const SIZE: usize, const WRITE: bool>(
         let hot = &*HOT.get();
         let w = world();
         let (thread, now) = (hot.thread, hot.now);
-        let mut repeated = true;
-        for i in 0..COUNT {
-            repeated &= w.detector.is_repeated(&*first.add(i), thread, now, mask, WRITE);
+        let kind = if WRITE { Kind::Write } else { Kind::Read };
+        let access =
+            Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(caller()), mask, kind };
+        if !w.detector.access_at_once(&*first.cast::<[Cell; COUNT]>(), &access, !w.attentive) {
+            cells_slowly(std::slice::from_raw_parts_mut(first, COUNT), (address, SIZE), mask, kind);
         }
-        if repeated {
+    }
+}
+
+/// The same where more is to be done.
+#[inline(never)]
+fn cells_slowly(cells: &mut [Cell], (address, size): (usize, usize), mask: u8, kind: Kind) {
+    // SAFETY: running.
+    let w = unsafe { world() };
+    let (thread, now) = (w.current, w.engine.now(w.current));
+    let writes = kind == Kind::Write;
+    if cells.iter().all(|cell| w.detector.is_repeated(cell, thread, now, mask, writes)) {
+        return;
+    }
+    let pc = caller();
+    if !w.attentive {
+        let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
+        if w.detector.access_quickly(cells, &access) {
             return;
         }
-        let kind = if WRITE { Kind::Write } else { Kind::Read };
-        let pc = caller();
-        if !w.attentive {
-            let access = Access { thread, clock: w.engine.clock(thread), now, pc: short_pc(pc), mask, kind };
-            if w.detector.access_quickly(std::slice::from_raw_parts_mut(first, COUNT), &access) {
-                return;
-            }
-            // What was recorded of the first cell is recorded once more below.
-        }
-        range(address, SIZE, kind, pc);
+        // What was recorded of the first cell is recorded once more below.
     }
+    range(address, size, kind, pc);
 }
 
 /// An access of more bytes takes long enough that whoever watches for progress wants to hear of it.
@@ -237,13 +253,25 @@ pub unsafe fn complete_pending() {
     }
 }
 
-unsafe fn volatile_read(address: usize, size: usize) {
+/// A volatile access that counts as a plain one. Whoever makes many of them probably waits.
+unsafe fn plain_volatile<const SIZE: usize, const WRITE: bool>(address: usize) {
+    const SHARE: u32 = 100;
+    // SAFETY: one kernel thread.
+    unsafe {
+        let patience = &mut (*HOT.get()).patience;
+        *patience = patience.saturating_sub(SHARE).max(1);
+        access::<SIZE, WRITE>(address);
+    }
+}
+
+unsafe fn volatile_read<const SIZE: usize>(address: usize) {
+    let size = SIZE;
     // SAFETY: called by the program about memory it is about to read.
     unsafe {
         let Some(()) = before_volatile() else { return };
         let pc = caller();
         if world().volatile == Volatile::Plain {
-            return any_range(address, size, Kind::Read);
+            return plain_volatile::<SIZE, false>(address);
         }
         visible_as(Step::Other, atomic::access(address, size, false, Order::Relaxed));
         *crate::call::CALLER.get() = pc;
@@ -258,13 +286,14 @@ unsafe fn volatile_read(address: usize, size: usize) {
     }
 }
 
-unsafe fn volatile_write(address: usize, size: usize) {
+unsafe fn volatile_write<const SIZE: usize>(address: usize) {
+    let size = SIZE;
     // SAFETY: called by the program about memory it is about to write.
     unsafe {
         let Some(()) = before_volatile() else { return };
         let pc = caller();
         if world().volatile == Volatile::Plain {
-            return any_range(address, size, Kind::Write);
+            return plain_volatile::<SIZE, true>(address);
         }
         visible_as(Step::Store, atomic::access(address, size, true, Order::Relaxed));
         atomic::locate(address, size);
@@ -292,9 +321,9 @@ macro_rules! plain {
         #[allow(clippy::undocumented_unsafe_blocks, reason = "each passes its own contract on")]
         unsafe extern "C" fn $write(address: usize) { unsafe { access::<$size, true>(address) } }
         #[allow(clippy::undocumented_unsafe_blocks, reason = "each passes its own contract on")]
-        unsafe extern "C" fn $volatile_read(address: usize) { unsafe { volatile_read(address, $size) } }
+        unsafe extern "C" fn $volatile_read(address: usize) { unsafe { volatile_read::<$size>(address) } }
         #[allow(clippy::undocumented_unsafe_blocks, reason = "each passes its own contract on")]
-        unsafe extern "C" fn $volatile_write(address: usize) { unsafe { volatile_write(address, $size) } }
+        unsafe extern "C" fn $volatile_write(address: usize) { unsafe { volatile_write::<$size>(address) } }
     )*};
 }
 

@@ -11,7 +11,9 @@ use crate::shadow;
 use crate::standalone;
 use crate::sys::{self, Global};
 use crate::world::{self, HOT, IDLE, is_running, world};
-use porf_sample::protocol::{DESCRIPTOR_VARIABLE, FindingKind, HANG_SIGNAL, MAGIC, Options, Shared};
+use porf_sample::protocol::{
+    DEFAULT_WINDOW, DESCRIPTOR_VARIABLE, FindingKind, HANG_SIGNAL, MAGIC, Options, Shared,
+};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 
@@ -168,7 +170,7 @@ unsafe fn alone() -> *mut Shared {
         volatile: 0,
         c11: 0,
         isolation: 0,
-        window: 0,
+        window: DEFAULT_WINDOW,
         max_steps: u64::MAX,
         tick: 100,
         output: 2,
@@ -192,6 +194,9 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
     }
     // The last thing that the program did may have been a volatile access.
     crate::atomic::tracked();
+    crate::annotate::check_ended();
+    // SAFETY: as above.
+    let w = unsafe { world() };
     if !is_running() {
         let progress = &w.shared().progress;
         progress.single_threaded.store(1, Ordering::Relaxed);
@@ -312,12 +317,19 @@ interpose! { __assert_fail => assert_fail; abort => abort_inner; _exit => exit_i
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fork() -> i32 {
-    // The child is somebody to wait for.
-    crate::ask::expect_peers();
+    will_fork();
     // SAFETY: the program's own fork.
     let child = unsafe { real!(fork() -> i32) };
     has_forked(child);
     child
+}
+
+/// The program is about to have a child: that is somebody to wait for.
+pub fn will_fork() {
+    crate::ask::expect_peers();
+    if let Some(function) = hooks::on_fork() {
+        function();
+    }
 }
 
 /// This process is the child (0) or has it.

@@ -19,6 +19,8 @@ use std::sync::atomic::Ordering;
 struct Wishes {
     settings: Settings,
     suppressions: Suppressions,
+    /// The rules that left out a finding.
+    matched: Vec<String>,
 }
 
 static WISHES: Global<Option<Wishes>> = Global::new(None);
@@ -45,12 +47,16 @@ pub unsafe fn read_options(environment: *mut *mut c_char) {
             sys::fail(&format!("porf: suppressions: {error}\n"));
         }
         suppressions.add_options(&settings);
-        *WISHES.get() = Some(Wishes { settings, suppressions });
+        *WISHES.get() = Some(Wishes { settings, suppressions, matched: Vec::new() });
     }
 }
 
 fn wishes() -> &'static mut Wishes {
-    let none = || Wishes { settings: Settings::default(), suppressions: Suppressions::default() };
+    let none = || Wishes {
+        settings: Settings::default(),
+        suppressions: Suppressions::default(),
+        matched: Vec::new(),
+    };
     // SAFETY: one kernel thread.
     unsafe { (*WISHES.get()).get_or_insert_with(none) }
 }
@@ -115,6 +121,11 @@ pub fn end(status: i32) -> i32 {
     if count > TOLD {
         sys::write_error(&format!("porf: and {} more\n", count - TOLD));
     }
+    let matched = std::mem::take(&mut wishes().matched);
+    if wishes().settings.print_suppressions && !matched.is_empty() {
+        sys::write_error(&format!("porf: Matched {} suppressions:\n", matched.len()));
+        matched.iter().for_each(|rule| sys::write_error(&format!("  {rule}\n")));
+    }
     let failed = hooks::on_finalize().map_or(told != 0, |function| function((told != 0) as i32) != 0);
     if !failed {
         return status;
@@ -146,11 +157,25 @@ fn tell(finding: &Finding) -> bool {
         let line = name.trim_start_matches(" (inlined by) ");
         line.splitn(2, " at ").map(|part| (part, *is_top))
     });
-    let is_told = kind.is_none_or(|kind| wishes().suppressions.allow(kind, message.unwrap_or(""), parts));
-    if is_told {
+    let Some(kind) = kind else {
         sys::write_error(&text);
+        return true;
+    };
+    let Wishes { suppressions, matched, .. } = wishes();
+    let stacks = &finding.stacks[..finding.stack_count as usize];
+    if !suppressions.allow_accesses(kind, stacks.iter().map(|stack| stack.access)) {
+        return false;
     }
-    is_told
+    match suppressions.matching(kind, message.unwrap_or(""), parts) {
+        Some(rule) => {
+            matched.push(rule);
+            false
+        }
+        None => {
+            sys::write_error(&text);
+            true
+        }
+    }
 }
 
 /// The innermost calls, a line for each, and their names with whether they are of the innermost one.

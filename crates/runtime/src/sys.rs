@@ -47,6 +47,20 @@ pub fn map(length: usize) -> *mut u8 {
     }
 }
 
+/// [`map`] right behind what ends there, if that was mapped last: to the kernel it is one mapping.
+pub fn map_behind(end: usize, length: usize) -> Option<*mut u8> {
+    // SAFETY: one kernel thread.
+    unsafe {
+        let next = NEXT.get();
+        if *next != end + 4096 || end + length > OWN.end {
+            return None;
+        }
+        let memory = map_at(end, length)?;
+        *next = end + length + 4096;
+        Some(memory)
+    }
+}
+
 /// Lazily backed zeroed memory at a given place; None if something is there.
 pub fn map_at(at: usize, length: usize) -> Option<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;

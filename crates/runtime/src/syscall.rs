@@ -69,7 +69,7 @@ extern "C" fn post_open(fd: isize) {
 }
 
 extern "C" fn pre_fork() {
-    crate::ask::expect_peers();
+    process::will_fork();
 }
 
 extern "C" fn post_fork(child: i32) {

@@ -135,6 +135,7 @@ extern "C" fn run(index: usize) -> ! {
 /// Ends the running thread.
 pub fn finish(result: usize) -> ! {
     run_destructors();
+    crate::annotate::check_ended();
     // SAFETY: running.
     let keeps_locks = !unsafe { world() }.fiber().held.is_empty();
     visible_as(Step::Other, if keeps_locks { Op::Any } else { Op::Local });

@@ -71,6 +71,9 @@ pub struct World {
     /// Bytes on which races are not reported; those up to the number were there from the beginning.
     pub benign: Vec<std::ops::Range<usize>>,
     pub benign_before: usize,
+    /// Where the first thread began, before there were others, to have its accesses left out, and how often its atomics
+    /// and locks.
+    pub ignored_before: (Vec<usize>, i32),
     /// Per descriptor whether it was open before the program began.
     pub inherited: Vec<bool>,
     /// The descriptor of what goes nowhere; -1 without `porf sample`.
@@ -218,6 +221,7 @@ pub fn init(shared: *mut Shared) {
             mask_changed: false,
             benign: Vec::new(),
             benign_before: 0,
+            ignored_before: (Vec::new(), 0),
             inherited: repeat::inherited(),
             null: -1,
             steps: 0,
@@ -308,13 +312,17 @@ pub fn begin(seed: u64) {
     w.fiber_count = 1;
     w.current = ThreadId(0);
     w.fibers[0].reset();
+    let (ignored, unsynchronised) = &w.ignored_before;
+    w.fibers[0].ignored_from.extend(ignored);
+    w.fibers[0].ignoring = ignored.len() as i32;
+    w.fibers[0].unsynchronised = *unsynchronised;
     w.runnable.push(ThreadId(0));
     w.shared().progress.seed.store(seed, Ordering::Relaxed);
     // SAFETY: one kernel thread.
     unsafe {
         (*HOT.get()).thread = ThreadId(0);
-        (*HOT.get()).state = RUNNING;
-        (*HOT.get()).orders = true;
+        (*HOT.get()).state = if w.fibers[0].ignoring > 0 { IGNORING } else { RUNNING };
+        (*HOT.get()).orders = w.fibers[0].unsynchronised == 0;
     }
     w.refresh();
 }

@@ -19,7 +19,7 @@
 //! what was executed.
 
 use crate::clock::Clock;
-use crate::history::{History, NONE};
+use crate::history::{History, NONE, Store};
 use crate::scheduler::Scheduler;
 use porf_event::ThreadId;
 use smallvec::SmallVec;
@@ -64,53 +64,83 @@ impl Order {
 pub struct View {
     /// Happens-before.
     pub hb: Clock,
-    /// What was hb-before an SC fence that is S-before an SC fence that is hb-before this point (R2).
-    pub sc: Clock,
     /// Place in S of the last SC fence that is hb-before this point (R5).
     pub fence: u32,
+    /// What was hb-before an SC fence that is S-before an SC fence that is hb-before this point (R2). Counts only where
+    /// `fence` is not 0: most programs have no such fence, and every store carries a view.
+    sc: Option<Box<Clock>>,
 }
 
 impl View {
     /// Adds what another view has seen.
     #[inline]
     pub fn join(&mut self, other: &View) {
-        self.hb.join(&other.hb);
-        if !other.sc.is_empty() {
-            self.sc.join(&other.sc);
+        self.hb.absorb(&other.hb);
+        if other.fence != 0 {
+            self.fenced(other.sc.as_deref(), other.fence);
         }
-        self.fence = self.fence.max(other.fence);
+    }
+
+    /// An SC fence in this place of S is hb-before, with what `sc` tells.
+    #[inline(never)]
+    fn fenced(&mut self, sc: Option<&Clock>, fence: u32) {
+        let own = self.sc.get_or_insert_default();
+        if self.fence == 0 {
+            own.clear();
+        }
+        if let Some(sc) = sc {
+            own.absorb(sc);
+        }
+        self.fence = self.fence.max(fence);
+    }
+
+    /// What R2 adds to happens-before.
+    #[inline]
+    fn sc(&self) -> Option<&Clock> {
+        self.sc.as_deref().filter(|_| self.fence != 0)
     }
 
     /// The newest event of a thread that coherence must respect.
     #[inline]
     pub fn get(&self, thread: ThreadId) -> u32 {
         let hb = self.hb.get(thread);
-        if self.sc.is_empty() { hb } else { hb.max(self.sc.get(thread)) }
+        if self.fence == 0 { hb } else { hb.max(self.get_fenced(thread)) }
+    }
+
+    #[inline(never)]
+    fn get_fenced(&self, thread: ThreadId) -> u32 {
+        self.sc().map_or(0, |sc| sc.get(thread))
     }
 
     /// Keeps what the other view has seen too.
     pub fn meet(&mut self, other: &View) {
         self.hb.meet(&other.hb);
-        self.sc.meet(&other.sc);
         self.fence = self.fence.min(other.fence);
+        if let (Some(sc), Some(other)) = (&mut self.sc, other.sc()) {
+            sc.meet(other);
+        }
     }
 
     /// Whether joining `other` would change nothing.
     pub fn covers(&self, other: &View) -> bool {
-        self.hb.covers(&other.hb) && self.sc.covers(&other.sc) && self.fence >= other.fence
+        self.hb.covers(&other.hb)
+            && self.fence >= other.fence
+            && other.sc().is_none_or(|other| self.sc().is_some_and(|sc| sc.covers(other)))
     }
 
     /// Makes this view equal to `other` without giving up its memory.
+    #[inline]
     pub fn assign(&mut self, other: &View) {
         self.hb.assign(&other.hb);
-        self.sc.assign(&other.sc);
-        self.fence = other.fence;
+        self.fence = 0;
+        if other.fence != 0 {
+            self.fenced(other.sc.as_deref(), other.fence);
+        }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.hb.clear();
-        self.sc.clear();
         self.fence = 0;
     }
 }
@@ -123,6 +153,32 @@ struct Thread {
     /// What the relaxed loads so far would synchronise with at an acquire fence.
     acquirable: View,
     running: bool,
+}
+
+impl Thread {
+    /// What the thread, number `t`, learns by reading a store.
+    #[inline]
+    fn synchronise(&mut self, t: ThreadId, store: &Store, order: Order) {
+        if store.thread == t && store.position == 0 && store.clock != INITIAL_CLOCK {
+            // The thread's own store, and no read-modify-write: it released nothing that the thread has not seen.
+            return;
+        }
+        if order.acquires() {
+            self.view.join(&store.release);
+        } else {
+            self.acquirable.join(&store.release);
+        }
+    }
+}
+
+/// A number for one edge of reads-from: who read, as its event, and what.
+#[inline]
+fn edge(read: (ThreadId, u32), store: &Store) -> u64 {
+    let pair = |(thread, clock): (ThreadId, u32)| u64::from(thread.0) << 32 | u64::from(clock);
+    let edge = [pair(read), pair((store.thread, store.clock))]
+        .iter()
+        .fold(1u64, |hash, &part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
+    edge ^ (edge >> 31)
 }
 
 /// What an operation that reads is going to do.
@@ -167,6 +223,8 @@ pub struct Engine {
     pub events: u64,
     /// The store that was read last: its thread and clock.
     pub last_read: (ThreadId, u32),
+    /// What the store in hand releases, see [`Engine::own_release`].
+    release: View,
 }
 
 impl Engine {
@@ -345,7 +403,7 @@ impl Engine {
         let mut prior = SmallVec::new();
         let history = &mut self.locations[location.0 as usize];
         history.visible_accesses(&self.threads[thread.as_usize()].view, &mut prior);
-        history.append(value, thread, clock, View::default(), 0, &prior, NONE);
+        history.append(value, thread, clock, &View::default(), 0, &prior, NONE);
     }
 
     /// An atomic load: the scheduler chooses among the stores that the model allows.
@@ -357,30 +415,51 @@ impl Engine {
         scheduler: &mut impl Scheduler,
     ) -> u128 {
         let read = self.read(t, location, order, scheduler, Intent::Load, |_| Some(order));
-        self.note_read(t, location, read);
-        self.synchronise(t, location, read, order);
-        let clock = self.now(t);
+        let thread = &mut self.threads[t.as_usize()];
         let history = &mut self.locations[location.0 as usize];
-        history.record_load(t, clock, read);
-        let value = history.store(read).value;
-        self.tick(t);
-        self.prune_if_due(location);
+        let store = history.store(read);
+        let (value, clock) = (store.value, thread.view.hb.get(t));
+        self.last_read = (store.thread, store.clock);
+        self.reads_from = self.reads_from.wrapping_add(edge((t, clock), store));
+        thread.synchronise(t, store, order);
+        let is_new = history.record_load(t, clock, read);
+        thread.view.hb.set(t, clock + 1);
+        self.events += 1;
+        if is_new && history.is_due(self.prune_slack) {
+            self.prune(location);
+        }
         value
     }
 
     /// An atomic store.
     pub fn store(&mut self, t: ThreadId, location: LocationId, order: Order, value: u128) {
-        let mut prior = SmallVec::new();
-        match self.locations[location.0 as usize].settled(&self.threads[t.as_usize()].view) {
-            Some(last) => prior.push(last),
-            None => self.bounds(t, location, order, &mut prior),
-        }
         let sc_index = self.next_sc_index(order);
-        let release = self.own_release(t, location, order);
-        let clock = self.now(t);
-        self.locations[location.0 as usize].append(value, t, clock, release, sc_index, &prior, NONE);
-        self.tick(t);
-        self.prune_if_due(location);
+        if self.c11 {
+            self.own_release(t, location, order);
+        }
+        let mut others: SmallVec<[u32; 16]> = SmallVec::new();
+        let settled = self.locations[location.0 as usize].settled(&self.threads[t.as_usize()].view);
+        let prior = match &settled {
+            Some(last) => std::slice::from_ref(last),
+            None => {
+                self.bounds(t, location, order, &mut others);
+                &others[..]
+            }
+        };
+        let thread = &mut self.threads[t.as_usize()];
+        let history = &mut self.locations[location.0 as usize];
+        let release = match order.releases() {
+            _ if self.c11 => &self.release,
+            true => &thread.view,
+            false => &thread.released,
+        };
+        let clock = thread.view.hb.get(t);
+        history.append(value, t, clock, release, sc_index, prior, NONE);
+        thread.view.hb.set(t, clock + 1);
+        self.events += 1;
+        if history.is_due(self.prune_slack) {
+            self.prune(location);
+        }
     }
 
     /// A read-modify-write; returns the value read. `update` must be a function of its argument.
@@ -431,11 +510,11 @@ impl Engine {
             Update::Write(new) => {
                 self.synchronise(t, location, read, order);
                 let sc_index = self.next_sc_index(order);
-                let mut release = self.own_release(t, location, order);
+                self.own_release(t, location, order);
                 let clock = self.now(t);
                 let history = &mut self.locations[location.0 as usize];
-                release.join(&history.store(read).release);
-                history.append(new, t, clock, release, sc_index, &[], read);
+                self.release.join(&history.store(read).release);
+                history.append(new, t, clock, &self.release, sc_index, &[], read);
             }
         }
         self.tick(t);
@@ -443,20 +522,19 @@ impl Engine {
         value
     }
 
-    /// What a store of a thread releases by itself, whatever it reads.
+    /// What a store of a thread releases by itself, whatever it reads: into [`Engine::release`].
     #[inline]
-    fn own_release(&mut self, t: ThreadId, location: LocationId, order: Order) -> View {
+    fn own_release(&mut self, t: ThreadId, location: LocationId, order: Order) {
         let thread = &self.threads[t.as_usize()];
-        let mut release = if order.releases() { thread.view.clone() } else { thread.released.clone() };
+        self.release.assign(if order.releases() { &thread.view } else { &thread.released });
         if self.c11 {
             let history = &mut self.locations[location.0 as usize];
             if order.releases() {
-                history.set_released(t, &release);
+                history.set_released(t, &self.release);
             } else if let Some(earlier) = history.released(t) {
-                release.join(earlier);
+                self.release.join(earlier);
             }
         }
-        release
     }
 
     /// An atomic fence.
@@ -467,13 +545,22 @@ impl Engine {
         }
         if order == Order::SeqCst {
             self.fenced.join(&thread.view.hb);
-            thread.view.sc.join(&self.fenced);
             self.sc_index += 1;
-            thread.view.fence = self.sc_index;
+            thread.view.fenced(Some(&self.fenced), self.sc_index);
         }
         if order.releases() {
             thread.released.assign(&thread.view);
         }
+        self.tick(t);
+    }
+
+    /// What a full fence does to the loads of the thread that follow, without an order of anything else: the machine does
+    /// so at a barrier that must not be seen.
+    pub fn pass(&mut self, t: ThreadId) {
+        let thread = &mut self.threads[t.as_usize()];
+        self.fenced.join(&thread.view.hb);
+        self.sc_index += 1;
+        thread.view.fenced(Some(&self.fenced), self.sc_index);
         self.tick(t);
     }
 
@@ -507,8 +594,8 @@ impl Engine {
         id
     }
 
-    /// Chooses the store that a load or a read-modify-write returns. `load_order` says with which order the
-    /// operation, having read this value, is a mere load; None if it goes on to write, with `order`.
+    /// Chooses the store that a load or a read-modify-write returns, if there is a choice.
+    #[inline(always)]
     fn read(
         &mut self,
         t: ThreadId,
@@ -518,11 +605,25 @@ impl Engine {
         intent: Intent,
         load_order: impl Fn(u128) -> Option<Order>,
     ) -> u32 {
-        let thread = &self.threads[t.as_usize()];
-        if let Some(only) = self.locations[location.0 as usize].settled(&thread.view) {
+        if let Some(only) = self.locations[location.0 as usize].settled(&self.threads[t.as_usize()].view) {
             scheduler.pick_store(1);
             return only;
         }
+        self.choose(t, location, order, scheduler, intent, load_order)
+    }
+
+    /// [`Engine::read`] where it is not plain to see that there is one such store only. `load_order` says with which order the
+    /// operation, having read this value, is a mere load; None if it goes on to write, with `order`.
+    #[inline(never)]
+    fn choose(
+        &mut self,
+        t: ThreadId,
+        location: LocationId,
+        order: Order,
+        scheduler: &mut impl Scheduler,
+        intent: Intent,
+        load_order: impl Fn(u128) -> Option<Order>,
+    ) -> u32 {
         let mut prior: SmallVec<[u32; 16]> = SmallVec::new();
         self.bounds(t, location, order, &mut prior);
         if (order != Order::SeqCst || intent != Intent::MayFail)
@@ -596,20 +697,9 @@ impl Engine {
         }
     }
 
-    #[inline]
     fn synchronise(&mut self, t: ThreadId, location: LocationId, read: u32, order: Order) {
         let store = self.locations[location.0 as usize].store(read);
-        if store.thread == t && store.position == 0 && store.clock != INITIAL_CLOCK {
-            // The thread's own store, and no read-modify-write: it released nothing that the thread has not seen.
-            return;
-        }
-        let release = &store.release;
-        let thread = &mut self.threads[t.as_usize()];
-        if order.acquires() {
-            thread.view.join(release);
-        } else {
-            thread.acquirable.join(release);
-        }
+        self.threads[t.as_usize()].synchronise(t, store, order);
     }
 
     fn next_sc_index(&mut self, order: Order) -> u32 {
@@ -620,15 +710,10 @@ impl Engine {
         self.sc_index
     }
 
-    #[inline]
     fn note_read(&mut self, t: ThreadId, location: LocationId, read: u32) {
         let store = self.locations[location.0 as usize].store(read);
         self.last_read = (store.thread, store.clock);
-        let pair = |thread: ThreadId, clock: u32| u64::from(thread.0) << 32 | u64::from(clock);
-        let edge = [pair(t, self.now(t)), pair(store.thread, store.clock)]
-            .iter()
-            .fold(1u64, |hash, &part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
-        self.reads_from = self.reads_from.wrapping_add(edge ^ (edge >> 31));
+        self.reads_from = self.reads_from.wrapping_add(edge((t, self.now(t)), store));
     }
 
     #[inline]

@@ -18,6 +18,7 @@
 use crate::clock::Clock;
 use crate::engine::View;
 use crate::place::ByThread;
+use crate::reuse::Reused;
 use porf_event::ThreadId;
 use smallvec::SmallVec;
 
@@ -25,7 +26,7 @@ use smallvec::SmallVec;
 pub const NONE: u32 = u32::MAX;
 
 /// A store to one atomic location.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Store {
     /// What it wrote; narrower values are zero-extended.
     pub value: u128,
@@ -55,6 +56,16 @@ struct Block {
     successors: SmallVec<[u32; 4]>,
 }
 
+impl Block {
+    /// Has one store, and no order yet.
+    #[inline]
+    fn begin(&mut self, key: (ThreadId, u32), tail: u32) {
+        self.clock.clear();
+        (self.key, self.tail) = (key, tail);
+        self.successors.clear();
+    }
+}
+
 /// What one thread did here.
 #[derive(Clone, Debug, Default)]
 struct Lane {
@@ -71,10 +82,10 @@ impl Lane {
     #[inline]
     fn last_access(&self, clock: u32) -> u32 {
         // Nearly always one of the last two; where nobody synchronises, one of many long ago.
-        for &(when, store) in self.accesses.iter().rev().take(2) {
-            if when <= clock {
-                return store;
-            }
+        match self.accesses[..] {
+            [.., (when, store)] if when <= clock => return store,
+            [.., (when, store), _] if when <= clock => return store,
+            _ => {}
         }
         let later = self.accesses.partition_point(|&(when, _)| when <= clock);
         later.checked_sub(1).map_or(NONE, |last| self.accesses[last].1)
@@ -84,8 +95,8 @@ impl Lane {
 /// The stores of one atomic location, in the order of execution.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    stores: Vec<Store>,
-    blocks: Vec<Block>,
+    stores: Reused<Store>,
+    blocks: Reused<Block>,
     lanes: SmallVec<[Lane; 2]>,
     lane_of: ByThread,
     /// SC stores in the order S: (sc_index, store).
@@ -130,7 +141,7 @@ impl History {
     /// Begins with one store that happens before everything.
     pub fn init(&mut self, value: u128) {
         self.clear();
-        self.append(value, ThreadId(0), crate::engine::INITIAL_CLOCK, View::default(), 0, &[], NONE);
+        self.append(value, ThreadId(0), crate::engine::INITIAL_CLOCK, &View::default(), 0, &[], NONE);
     }
 
     /// Whoever reads the first store synchronises with `release`.
@@ -265,13 +276,16 @@ impl History {
         }
     }
 
-    /// A thread has read a store: its later accesses must not go back behind it.
-    pub fn record_load(&mut self, thread: ThreadId, clock: u32, store: u32) {
+    /// A thread has read a store: its later accesses must not go back behind it. Says whether that is new.
+    #[inline]
+    pub fn record_load(&mut self, thread: ThreadId, clock: u32, store: u32) -> bool {
         let lane = self.lane_mut(thread);
-        if lane.accesses.last().is_none_or(|&(_, last)| last != store) {
+        let is_new = lane.accesses.last().is_none_or(|&(_, last)| last != store);
+        if is_new {
             lane.accesses.push((clock, store));
             self.access_count += 1;
         }
+        is_new
     }
 
     /// Adds a store after `prior`; `read` is the store it read if it is a read-modify-write, else NONE.
@@ -281,7 +295,7 @@ impl History {
         value: u128,
         thread: ThreadId,
         clock: u32,
-        release: View,
+        release: &View,
         sc_index: u32,
         prior: &[u32],
         read: u32,
@@ -289,10 +303,13 @@ impl History {
         let id = self.stores.len() as u32;
         let (block, position) = if read == NONE {
             let block = self.blocks.len() as u32;
-            push_exactly(&mut self.blocks, Block { key: (thread, clock), tail: id, ..Block::default() });
-            for &p in prior {
-                let source = self.stores[p as usize].block;
-                self.add_edge(source, block);
+            self.blocks.next().begin((thread, clock), id);
+            if let Some((&first, others)) = prior.split_first() {
+                self.follow(self.stores[first as usize].block, block);
+                for &p in others {
+                    let source = self.stores[p as usize].block;
+                    self.add_edge(source, block);
+                }
             }
             (block, 0)
         } else {
@@ -309,8 +326,11 @@ impl History {
         let previous = std::mem::replace(&mut lane.last_store, id);
         lane.accesses.push((clock, id));
         self.access_count += 1;
-        let store = Store { value, thread, clock, block, position, previous, sc_index, release };
-        push_exactly(&mut self.stores, store);
+        let store = self.stores.next();
+        (store.value, store.thread, store.clock) = (value, thread, clock);
+        (store.block, store.position, store.previous) = (block, position, previous);
+        store.sc_index = sc_index;
+        store.release.assign(release);
         if sc_index != 0 {
             self.sc_stores.push((sc_index, id));
         }
@@ -395,26 +415,27 @@ impl History {
             .zip(&new_id)
             .map(|(store, &new)| if new == NONE { first_live[store.block as usize] } else { new })
             .collect();
-        let mut new_block = vec![NONE; self.blocks.len()];
-        let mut blocks = Vec::new();
-        for (id, store) in self.stores.iter().enumerate() {
-            if !dead[id] && new_block[store.block as usize] == NONE {
-                new_block[store.block as usize] = blocks.len() as u32;
-                let block = std::mem::take(&mut self.blocks[store.block as usize]);
-                blocks.push(Block { key: (store.thread, store.clock), tail: renamed(block.tail), ..block });
+        // A block whose first stores are gone is known by the first that lives.
+        let mut lives = vec![false; self.blocks.len()];
+        for (store, _) in self.stores.iter().zip(dead).filter(|(_, dead)| !**dead) {
+            let block = &mut self.blocks[store.block as usize];
+            if !std::mem::replace(&mut lives[store.block as usize], true) {
+                block.key = (store.thread, store.clock);
+                block.tail = renamed(block.tail);
             }
         }
-        for block in &mut blocks {
+        let mut new_block = vec![NONE; self.blocks.len()];
+        let living = lives.iter().enumerate().filter(|(_, lives)| **lives).map(|(block, _)| block);
+        for (new, old) in living.clone().enumerate() {
+            new_block[old] = new as u32;
+        }
+        self.blocks.keep(living);
+        for block in self.blocks.iter_mut() {
             block.successors.retain(|successor| new_block[*successor as usize] != NONE);
             block.successors.iter_mut().for_each(|successor| *successor = new_block[*successor as usize]);
         }
-        self.blocks = blocks;
-        let mut index = 0;
-        self.stores.retain(|_| {
-            index += 1;
-            !dead[index - 1]
-        });
-        for store in &mut self.stores {
+        self.stores.keep(dead.iter().enumerate().filter(|(_, dead)| !**dead).map(|(store, _)| store));
+        for store in self.stores.iter_mut() {
             store.block = new_block[store.block as usize];
             store.previous = renamed(store.previous);
         }
@@ -474,24 +495,39 @@ impl History {
         self.lane_mut(thread).released.as_deref()
     }
 
-    #[inline]
+    #[inline(always)]
     fn lane_mut(&mut self, thread: ThreadId) -> &mut Lane {
         let lanes = &self.lanes;
         let place = match self.lane_of.get(thread, || lanes.iter().position(|lane| lane.thread == thread)) {
             Some(place) => place,
-            None => {
-                self.lanes.push(Lane { thread, last_store: NONE, ..Lane::default() });
-                self.lane_of.set(thread, self.lanes.len() - 1);
-                self.lanes.len() - 1
-            }
+            None => self.new_lane(thread),
         };
         &mut self.lanes[place]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_lane(&mut self, thread: ThreadId) -> usize {
+        self.lanes.push(Lane { thread, last_store: NONE, ..Lane::default() });
+        self.lane_of.set(thread, self.lanes.len() - 1);
+        self.lanes.len() - 1
     }
 
     #[inline]
     fn block_before(&self, a: u32, b: u32) -> bool {
         let (thread, clock) = self.blocks[a as usize].key;
         self.blocks[b as usize].clock.get(thread) >= clock
+    }
+
+    /// A new block, which nothing follows yet, comes after another: the first that is known to be before it.
+    #[inline]
+    fn follow(&mut self, source: u32, block: u32) {
+        let [source, new] = self
+            .blocks
+            .get_disjoint_mut([source as usize, block as usize])
+            .expect("a new block is not an older one");
+        source.successors.push(block);
+        new.clock.assign(&source.clock);
     }
 
     fn add_edge(&mut self, source: u32, target: u32) {
@@ -505,6 +541,7 @@ impl History {
         }
     }
 
+    #[inline]
     fn merge(&mut self, source: u32, target: u32) -> bool {
         let [source, target] = self
             .blocks
@@ -513,10 +550,15 @@ impl History {
         target.clock.join(&source.clock)
     }
 
+    #[inline]
     fn propagate(&mut self, from: u32) {
-        if self.blocks[from as usize].successors.is_empty() {
-            return;
+        if !self.blocks[from as usize].successors.is_empty() {
+            self.propagate_far(from);
         }
+    }
+
+    #[inline(never)]
+    fn propagate_far(&mut self, from: u32) {
         let mut queue = std::mem::take(&mut self.queue);
         queue.push(from);
         while let Some(block) = queue.pop() {
@@ -531,15 +573,6 @@ impl History {
     }
 }
 
-/// Most locations have one or two stores: no room for more is made before they come.
-#[inline]
-fn push_exactly<T>(list: &mut Vec<T>, item: T) {
-    if list.len() == list.capacity() {
-        list.reserve_exact(list.len().max(1));
-    }
-    list.push(item);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -549,8 +582,8 @@ mod tests {
         let mut history = History::default();
         history.init(0);
         let [one, two] = [1, 2].map(ThreadId);
-        let first = history.append(1, one, 5, View::default(), 0, &[0], NONE);
-        let last = history.append(2, two, 7, View::default(), 0, &[0], NONE);
+        let first = history.append(1, one, 5, &View::default(), 0, &[0], NONE);
+        let last = history.append(2, two, 7, &View::default(), 0, &[0], NONE);
         // The second thread reads what the first wrote: its own store is mo-before.
         history.order_before(&[last], first);
         let mut everyone = Clock::default();

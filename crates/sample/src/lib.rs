@@ -23,6 +23,7 @@ pub mod minimise;
 pub mod place;
 pub mod protocol;
 pub mod race;
+mod reuse;
 pub mod scheduler;
 pub mod suppress;
 

@@ -84,19 +84,23 @@ impl Place {
         self.last(thread, store).checked = before;
     }
 
-    #[inline]
+    #[inline(always)]
     fn last(&mut self, thread: ThreadId, store: bool) -> &mut Last {
-        let index = match self.of_thread.get(thread, || self.touches.iter().position(|t| t.thread == thread))
-        {
+        let touches = &self.touches;
+        let index = match self.of_thread.get(thread, || touches.iter().position(|t| t.thread == thread)) {
             Some(index) => index,
-            None => {
-                self.touches.push(Touch { thread, ..Touch::default() });
-                self.of_thread.set(thread, self.touches.len() - 1);
-                self.touches.len() - 1
-            }
+            None => self.new_touch(thread),
         };
         let touch = &mut self.touches[index];
         if store { &mut touch.store } else { &mut touch.load }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_touch(&mut self, thread: ThreadId) -> usize {
+        self.touches.push(Touch { thread, ..Touch::default() });
+        self.of_thread.set(thread, self.touches.len() - 1);
+        self.touches.len() - 1
     }
 
     /// An atomic access that races with this plain one.

@@ -399,10 +399,12 @@ pub enum FindingKind {
     Leak,
     /// A signal handler does what it must not.
     Signal,
+    /// A thread ends while its accesses are still left out by an annotation.
+    Annotation,
 }
 
 impl FindingKind {
-    const ALL: [FindingKind; 15] = [
+    const ALL: [FindingKind; 16] = [
         FindingKind::Race,
         FindingKind::Assertion,
         FindingKind::Abort,
@@ -418,6 +420,7 @@ impl FindingKind {
         FindingKind::Order,
         FindingKind::Leak,
         FindingKind::Signal,
+        FindingKind::Annotation,
     ];
 
     /// The one with this number in the shared memory.
@@ -441,6 +444,8 @@ impl FindingKind {
             FindingKind::Leak => ViolationKind::Leak,
             // It changes what the interrupted code relies on.
             FindingKind::Signal => ViolationKind::Memory,
+            // Races are missed.
+            FindingKind::Annotation => ViolationKind::Race,
         }
     }
 
@@ -462,6 +467,7 @@ impl FindingKind {
             FindingKind::Order => "lock-order inversion",
             FindingKind::Leak => "leaked thread",
             FindingKind::Signal => "misuse of a signal",
+            FindingKind::Annotation => "misuse of an annotation",
         }
     }
 }
@@ -475,6 +481,9 @@ pub fn descriptor_at(address: u64) -> Option<u64> {
     let number = address.checked_sub(DESCRIPTOR_PLACES)? / 8;
     (number < 1 << 20).then_some(number)
 }
+
+/// So many stores are kept per location unless the user says otherwise, also by a program that runs by itself.
+pub const DEFAULT_WINDOW: u64 = 64;
 
 /// The signal with which the command line asks a silent program to say where it is.
 pub const HANG_SIGNAL: i32 = 63;

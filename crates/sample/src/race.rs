@@ -292,9 +292,23 @@ impl Detector {
         (conflict, last != 0 && access.kind == Kind::Write)
     }
 
-    /// [`Detector::access`] in the common cases without a conflict, for the one or two cells of a variable; false if
-    /// it must be asked.
-    #[inline]
+    /// [`Detector::access`] in the most common cases, for the one or two cells of a variable; false if more is to be done.
+    /// A repeated access is always one of these cases, others only if the state may change.
+    #[inline(always)]
+    pub fn access_at_once<const COUNT: usize>(
+        &mut self,
+        cells: &[Cell; COUNT],
+        access: &Access,
+        may_change: bool,
+    ) -> bool {
+        let first = cells[0];
+        let is_same = |cell: &Cell| (cell.generation, cell.state) == (first.generation, first.state);
+        first.generation == self.generation
+            && cells.iter().all(is_same)
+            && self.known.access_at_once(first.state, access, COUNT as u32, may_change)
+    }
+
+    /// The same in other common cases without a conflict.
     pub fn access_quickly(&mut self, cells: &mut [Cell], access: &Access) -> bool {
         let from = self.state_of(&cells[0]);
         if cells.iter().any(|cell| self.state_of(cell) != from) {
@@ -304,7 +318,6 @@ impl Detector {
     }
 
     /// The same for cells in one state.
-    #[inline]
     fn together(&mut self, cells: &mut [Cell], from: u32, access: &Access) -> bool {
         let (state, count) = (self.known.state(from), cells.len() as u32);
         if state.extension != NO_EXTENSION {

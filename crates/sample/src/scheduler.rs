@@ -34,6 +34,11 @@ pub trait Scheduler {
     fn begin(&mut self, seed: u64);
     /// Which of `runnable` takes the next step? `current` ran last. Returns an index.
     fn next_thread(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize;
+    /// Whether the thread that ran last goes on, whoever else might, without a question.
+    #[inline]
+    fn goes_on(&mut self) -> bool {
+        false
+    }
     /// Which of `count` stores, newest last, does a load return?
     fn pick_store(&mut self, count: usize) -> usize;
     /// Some other choice among `count` (who is woken).

@@ -6,6 +6,7 @@
 //! changes nothing: what libraries access that `porf cc` did not compile is not checked anyway.
 
 use crate::protocol::FindingKind;
+use crate::race::Kind;
 
 /// How the message begins of a lock that is destroyed while somebody holds it.
 pub const DESTROYED: &str = "destruction of a locked";
@@ -14,6 +15,8 @@ pub const DESTROYED: &str = "destruction of a locked";
 #[derive(Default)]
 pub struct Suppressions {
     rules: Vec<(Sort, String)>,
+    /// Races of which an access is atomic are not told.
+    without_atomic_races: bool,
 }
 
 /// The sort of findings that a rule is for.
@@ -68,6 +71,7 @@ impl Sort {
                 self == Sort::Mutex || (self == Sort::Destroyed && message.contains(DESTROYED))
             }
             FindingKind::Signal => self == Sort::Signal,
+            FindingKind::Annotation => self == Sort::Thread,
             FindingKind::Order | FindingKind::Deadlock => self == Sort::Deadlock,
             _ => false,
         }
@@ -95,11 +99,20 @@ impl Suppressions {
     /// Adds rules for whole sorts of findings that options switch off.
     pub fn add_options(&mut self, options: &Settings) {
         self.rules.extend(options.off.iter().map(|&sort| (sort, String::new())));
+        self.without_atomic_races |= !options.atomic_races;
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.rules.is_empty() && !self.without_atomic_races
+    }
+
+    /// Whether a finding that is about these accesses (their numbers in the shared memory) is to be told.
+    pub fn allow_accesses(&self, kind: FindingKind, accesses: impl IntoIterator<Item = u32>) -> bool {
+        let atomic = [Kind::AtomicRead as u32, Kind::AtomicWrite as u32];
+        !(self.without_atomic_races
+            && kind == FindingKind::Race
+            && accesses.into_iter().any(|access| atomic.contains(&access)))
     }
 
     /// Whether a finding with this message is to be told. `names` are those of its calls, each with whether the call is the innermost of its
@@ -110,9 +123,21 @@ impl Suppressions {
         message: &str,
         names: impl Iterator<Item = (&'a str, bool)> + Clone,
     ) -> bool {
-        !self.rules.iter().filter(|(sort, _)| sort.is_for(kind, message)).any(|(sort, pattern)| {
+        self.matching(kind, message, names).is_none()
+    }
+
+    /// The rule, as it is written, for which a finding is not to be told.
+    pub fn matching<'a>(
+        &self,
+        kind: FindingKind,
+        message: &str,
+        names: impl Iterator<Item = (&'a str, bool)> + Clone,
+    ) -> Option<String> {
+        let mut fitting = self.rules.iter().filter(|(sort, _)| sort.is_for(kind, message));
+        let rule = fitting.find(|(sort, pattern)| {
             names.clone().any(|(name, is_top)| (is_top || *sort != Sort::RaceTop) && fits(pattern, name))
-        })
+        });
+        rule.map(|(sort, pattern)| format!("{}:{pattern}", sort.word()))
     }
 }
 
@@ -143,12 +168,22 @@ pub struct Settings {
     pub halt_on_error: bool,
     /// The file of suppressions.
     pub suppressions: Option<String>,
+    /// At the end the rules that left something out are told.
+    pub print_suppressions: bool,
+    atomic_races: bool,
     off: Vec<Sort>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { exit_code: 66, halt_on_error: false, suppressions: None, off: Vec::new() }
+        Settings {
+            exit_code: 66,
+            halt_on_error: false,
+            suppressions: None,
+            print_suppressions: false,
+            atomic_races: true,
+            off: Vec::new(),
+        }
     }
 }
 
@@ -171,6 +206,8 @@ impl Settings {
             "exitcode" => return self.exit_code = value.parse().unwrap_or(66),
             "halt_on_error" => return self.halt_on_error = yes,
             "suppressions" => return self.suppressions = Some(value.to_string()),
+            "print_suppressions" => return self.print_suppressions = yes,
+            "report_atomic_races" => return self.atomic_races = yes,
             "report_thread_leaks" => &[Sort::Thread][..],
             "report_mutex_bugs" => &[Sort::Mutex][..],
             "report_destroy_locked" => &[Sort::Destroyed][..],
@@ -224,6 +261,8 @@ mod tests {
         assert!(!allow(FindingKind::Race, &[("bar", true)]));
         assert!(allow(FindingKind::Race, &[("main", true), ("bar", false)]));
         assert!(allow(FindingKind::Deadlock, &[("foo", true)]));
+        let rule = rules.matching(FindingKind::Race, "", [("bar", true)].into_iter());
+        assert_eq!(rule.as_deref(), Some("race_top:bar"));
         assert!(!allow(FindingKind::Lock, &[("main", true)]));
         assert!(allow(FindingKind::Assertion, &[("foo", true)]));
         assert_eq!(rules.add("races:x"), Err("line 1: `races:x` is no suppression".to_string()));
@@ -245,6 +284,13 @@ mod tests {
         let main = [("main", true)].into_iter();
         assert!(!rules.allow(FindingKind::Lock, "destruction of a locked mutex", main.clone()));
         assert!(rules.allow(FindingKind::Lock, "use of a destroyed mutex", main));
+        let races = [Kind::Write as u32, Kind::AtomicRead as u32];
+        assert!(rules.allow_accesses(FindingKind::Race, races));
+        settings.read("report_atomic_races=0:print_suppressions=1");
+        assert!(settings.print_suppressions);
+        rules.add_options(&settings);
+        assert!(!rules.allow_accesses(FindingKind::Race, races));
+        assert!(rules.allow_accesses(FindingKind::Race, [Kind::Write as u32; 2]));
         settings.read("report_bugs=0");
         let mut rules = Suppressions::default();
         rules.add(&settings.as_suppressions()).expect("suppressions");

@@ -76,7 +76,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = LockOrder::Threads)]
     lock_order: LockOrder,
     /// Keep at most this many stores per location; 0 keeps all that a load may still return
-    #[arg(long, value_name = "STORES", default_value_t = 64)]
+    #[arg(long, value_name = "STORES", default_value_t = protocol::DEFAULT_WINDOW)]
     memory: u64,
     /// Cut off an execution after this many visible events
     #[arg(long, default_value_t = 2_000_000)]

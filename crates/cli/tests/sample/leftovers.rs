@@ -26,6 +26,24 @@ fn allocation_does_not_gather_in_one_execution() {
     assert!(megabytes < 200, "{megabytes} MB for 60,000 short-lived nodes");
 }
 
+/// Two threads that never synchronise, without `porf sample`: what is kept does not grow with the run.
+#[test]
+fn a_program_by_itself_needs_no_more_memory_the_longer_it_runs() {
+    let body = "for (int i = 0; i < 500000; i++) atomic_fetch_add_explicit(&x, 1, memory_order_relaxed);";
+    let program = build_text("counting", &two("atomic_int x;", body, body));
+    let mut child = Command::new(&program).spawn().expect("it runs");
+    let status = std::path::PathBuf::from(format!("/proc/{}/status", child.id()));
+    let mut most = 0;
+    while child.try_wait().expect("it is ours").is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+        most = most.max(kilobytes.unwrap_or(0));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!((1..40_000).contains(&most), "{most} kB");
+}
+
 #[test]
 fn executions_leave_nothing_behind() {
     let program = build(&corpus().join("threads/posix.c"), "posix_leaks");

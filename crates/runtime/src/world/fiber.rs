@@ -51,6 +51,8 @@ pub struct Fiber {
     pub mask: crate::signal::Mask,
     /// Depth of stretches whose plain accesses are not to be checked.
     pub ignoring: i32,
+    /// Where these stretches began.
+    pub ignored_from: Vec<usize>,
     /// Depth of stretches in which its atomics and locks order nothing.
     pub unsynchronised: i32,
     /// The exception that ends the thread, see [`crate::unwind`].
@@ -100,6 +102,7 @@ impl Fiber {
             pending_signals: Vec::new(),
             mask: 0,
             ignoring: 0,
+            ignored_from: Vec::new(),
             unsynchronised: 0,
             exit: crate::unwind::Exit::default(),
             member: crate::openmp::Member::default(),
@@ -136,6 +139,7 @@ impl Fiber {
         self.cleanups.clear();
         self.pending_signals.clear();
         self.ignoring = 0;
+        self.ignored_from.clear();
         self.unsynchronised = 0;
         self.member = crate::openmp::Member::default();
         self.coroutine = 0;

@@ -13,6 +13,8 @@ use std::sync::atomic::Ordering;
 /// So many steps in which threads only look at things are a livelock: every load has by then returned
 /// everything it may.
 const QUIET_STEPS: u64 = 1_000_000;
+/// After so many steps in a row a thread gives way.
+const LONG: u32 = 1000;
 /// So many steps are between two looks at the limits.
 const LOOK: u64 = 4096;
 /// After so many steps while somebody waits for time to pass, and from then on every [`LATE`] steps, time goes twice as
@@ -135,13 +137,18 @@ pub fn visible_as(step: Step, op: Op) {
     // Consecutive stores stay together (the paper, §3): nothing is lost, and loads have more to choose from.
     let together = step == Step::Store && fiber.last_step == Step::Store && !w.apart;
     fiber.last_step = step;
-    if together || w.runnable.len() == 1 {
+    w.run_length += 1;
+    let is_long = w.run_length > LONG;
+    // Nor for ever: others may wait to end a thread that does nothing but store.
+    if (together && !is_long) || w.runnable.len() == 1 {
         return;
     }
-    w.run_length += 1;
-    if w.run_length > 1000 {
+    if is_long {
         w.run_length = 0;
         w.scheduler.yielded(current);
+    }
+    if w.scheduler.goes_on() {
+        return;
     }
     w.scheduler.script.at(w.engine.now(current));
     let next = w.runnable[w.scheduler.next_thread(&w.runnable, current)];

@@ -9,7 +9,7 @@
 
 use super::extension::Extension;
 use super::state::{NO_EXTENSION, State};
-use super::{Access, Past};
+use super::{Access, Kind, Past};
 
 /// The number of the state of what was never touched. Nobody counts its users.
 pub(super) const UNTOUCHED: u32 = 0;
@@ -92,6 +92,24 @@ impl Known {
         let to = self.replace(from, state, cells);
         self.table[slot] = to;
         to
+    }
+
+    /// The access repeats one of its epoch, or the only users of the state are these cells, a variable of its own that
+    /// is used again, and the state may change: true if nothing more is to be done.
+    #[inline(always)]
+    pub fn access_at_once(&mut self, from: u32, access: &Access, cells: u32, may_change: bool) -> bool {
+        let Shared { users, state } = &mut self.states[from as usize];
+        let writes = access.kind == Kind::Write;
+        // All fields of a state with an extension are zero, and no epoch is.
+        if state.is_repeated(access.thread, access.now, access.mask, writes) {
+            return true;
+        }
+        may_change
+            && if state.extension == NO_EXTENSION {
+                *users == cells && state.advance(access)
+            } else {
+                !writes && self.read_again(from, access, cells)
+            }
     }
 
     /// So many cells go from one state to another that is in use.

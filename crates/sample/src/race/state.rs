@@ -93,6 +93,32 @@ impl State {
         })
     }
 
+    /// [`State::after`] in place, for a plain access to all four bytes of a state that was written as a whole; false if
+    /// that must be asked. Fields are changed one by one: a copy of what was just written would wait for it.
+    #[inline]
+    pub fn advance(&mut self, a: &Access) -> bool {
+        if self.extension != NO_EXTENSION
+            || self.write_mask != 15
+            || a.mask != 15
+            || self.conflict(a).is_some()
+        {
+            return false;
+        }
+        if a.kind == Kind::Read {
+            if self.read_mask != 0 && a.is_unordered_with(self.read_thread, self.read_clock) {
+                return false;
+            }
+            (self.read_clock, self.read_thread, self.read_pc) = (a.now, a.thread, a.pc);
+            self.read_mask = 15;
+        } else {
+            (self.write_clock, self.write_thread, self.write_pc) = (a.now, a.thread, a.pc);
+            self.write_kind = a.kind;
+            (self.read_clock, self.read_thread, self.read_pc) = (0, ThreadId(0), 0);
+            self.read_mask = 0;
+        }
+        true
+    }
+
     /// The state after a plain access; this one has no extension.
     #[inline]
     pub fn after(&self, a: &Access) -> Next {

@@ -211,6 +211,11 @@ impl Scheduler for Mixed {
     }
 
     #[inline]
+    fn goes_on(&mut self) -> bool {
+        self.writing == Writing::Off && self.who == Who::Random && self.random.goes_on()
+    }
+
+    #[inline]
     fn pick_store(&mut self, count: usize) -> usize {
         if self.writing != Writing::Off {
             return self.pick_written(count);

@@ -58,6 +58,8 @@ pub struct Random {
     /// The thread that just gave way.
     yielded: Option<ThreadId>,
     steps: u64,
+    /// In a long execution, the steps before the next choice.
+    stays: u32,
 }
 
 /// An execution of more steps is long: its threads meet anyway, and switching costs time.
@@ -74,8 +76,8 @@ impl Random {
         usize::from(self.weights[thread.as_usize()])
     }
 
-    /// Any thread. In a short execution, where it is the current one, every other time once more; in a
-    /// long one, seven times of eight the current one.
+    /// Any thread; where it is the current one, every other time once more. In a long execution that is asked in one step
+    /// of eight only: how many steps the chosen one gets is drawn with it.
     #[inline]
     fn uniform(&mut self, runnable: &[ThreadId], current: ThreadId) -> usize {
         self.steps += 1;
@@ -83,11 +85,27 @@ impl Random {
         let product = scaled(self.rng.draw());
         // The low half is as random as the high one, which is the choice.
         let (choice, rest) = ((product >> 64) as usize, product as u64);
-        if self.steps > LONG && rest >> 61 != 0 {
-            return runnable.iter().position(|&thread| thread == current).unwrap_or(choice);
+        if self.steps > LONG && self.manner.threads == Threads::Any {
+            self.stays = self.turn();
         }
         let again = runnable[choice] == current && rest >> 63 == 1;
         if again { (scaled(rest << 1) >> 64) as usize } else { choice }
+    }
+
+    /// Steps without a choice between two with one: each step has one with probability 1/8.
+    fn turn(&mut self) -> u32 {
+        /// The lowest bit of each of the 21 octal digits.
+        const ONES: u64 = 0o111_111_111_111_111_111_111;
+        let mut steps = 0;
+        loop {
+            let drawn = self.rng.draw();
+            // The digits that are 0.
+            let choices = !(drawn | drawn >> 1 | drawn >> 2) & ONES;
+            if choices != 0 {
+                return steps + choices.trailing_zeros() / 3;
+            }
+            steps += 21;
+        }
     }
 
     /// Any thread but this one, now and then.
@@ -139,6 +157,7 @@ impl Scheduler for Random {
         self.head_start = special <= 1;
         self.yielded = None;
         self.steps = 0;
+        self.stays = 0;
         self.weights.clear();
     }
 
@@ -148,6 +167,14 @@ impl Scheduler for Random {
 
     fn yielded(&mut self, thread: ThreadId) {
         self.yielded = Some(thread);
+        self.stays = 0;
+    }
+
+    #[inline]
+    fn goes_on(&mut self) -> bool {
+        let stays = self.stays > 0;
+        self.stays = self.stays.saturating_sub(1);
+        stays
     }
 
     #[inline]
@@ -156,6 +183,11 @@ impl Scheduler for Random {
             && let Some(choice) = self.another(runnable, thread)
         {
             return choice;
+        }
+        if self.goes_on()
+            && let Some(place) = runnable.iter().position(|&thread| thread == current)
+        {
+            return place;
         }
         if self.manner.threads != Threads::Any
             && let Some(choice) = self.mannered(runnable, current)
@@ -170,6 +202,9 @@ impl Scheduler for Random {
 
     #[inline]
     fn pick_store(&mut self, count: usize) -> usize {
+        if count == 1 {
+            return 0;
+        }
         match self.manner.loads {
             Loads::Older if self.rng.below(4) != 0 => 0,
             Loads::Newer if self.rng.below(4) != 0 => count - 1,
@@ -186,6 +221,25 @@ impl Scheduler for Random {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two threads in a long execution: one step in eight asks who goes on, and then it is the same one three times of
+    /// eight (the draw, and one more if it was the last).
+    #[test]
+    fn threads_have_longer_turns_in_long_executions() {
+        let mut random = Random::default();
+        random.begin(3);
+        let runnable = [ThreadId(0), ThreadId(1)];
+        let mut current = 0;
+        let switches = (0..LONG + 80_000)
+            .map(|step| {
+                let next = random.next_thread(&runnable, runnable[current]);
+                let switched = next != current && step >= LONG;
+                current = next;
+                u32::from(switched)
+            })
+            .sum::<u32>();
+        assert!((5_900..6_600).contains(&switches), "{switches} of 80,000");
+    }
 
     #[test]
     fn same_seed_same_choices() {

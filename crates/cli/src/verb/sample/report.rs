@@ -118,9 +118,13 @@ fn is_told(finding: &protocol::Finding, symbols: &mut Symbols, suppressions: &Su
     if suppressions.is_empty() {
         return true;
     }
+    let stacks = &finding.stacks[..finding.stack_count as usize];
+    if !suppressions.allow_accesses(kind, stacks.iter().map(|stack| stack.access)) {
+        return false;
+    }
     let mut names: Vec<(String, bool)> =
         symbols.variable(finding.address).map(|(name, _)| (name, false)).into_iter().collect();
-    for stack in &finding.stacks[..finding.stack_count as usize] {
+    for stack in stacks {
         for (depth, &address) in stack.frames[..stack.length as usize].iter().enumerate() {
             names.extend(symbols.file(address).map(|file| (file.to_string(), depth == 0)));
             for (inlined, frame) in symbols.frames(address).into_iter().enumerate() {
