@@ -123,6 +123,12 @@ fn build(workspace: &Path) {
     for variable in ["RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"] {
         cargo.env_remove(variable);
     }
+    // Its profile is the one above, however the binary is built.
+    for (variable, _) in env::vars_os() {
+        if variable.to_string_lossy().starts_with("CARGO_PROFILE_") {
+            cargo.env_remove(variable);
+        }
+    }
     let status = cargo.status().expect("cargo runs");
     assert!(status.success(), "the runtime does not build");
 }
