@@ -127,7 +127,7 @@ impl Behind {
         compiled: &Compiled<'_>,
         (processes, limit): (u8, usize),
         work: &Work<'_>,
-    ) -> Result<Behind, (Trace, usize)> {
+    ) -> Result<Behind, Box<(Trace, usize)>> {
         let bound = compiled.system.number_procs.unwrap_or(u8::MAX);
         let largest = bound.min(processes).max(1);
         let mut most = largest;

@@ -60,13 +60,13 @@ impl States {
         processes: u8,
         limit: usize,
         work: &Work<'_>,
-    ) -> Result<States, (Trace, usize)> {
+    ) -> Result<States, Box<(Trace, usize)>> {
         let system = compiled.system;
         let limits = Limits { states: limit, buffer: MAX_BUFFER, initial: MAX_INITIAL, stop_at_unsafe: true };
         let go_on = || work.spend(STATE);
         let exploration = explore_while(system, compiled.memory, processes, limits, &go_on);
         if let Some(found) = exploration.trace {
-            return Err(found);
+            return Err(Box::new(found));
         }
         let fits = !exploration.cut.states && !exploration.cut.stopped;
         let symmetric = fits && !exploration.cut.initial && !system.named && !orders_processes(compiled);

@@ -254,7 +254,7 @@ fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> S
             Err(found) => {
                 statistics.work = work.done();
                 return Search {
-                    outcome: Outcome::Reached(Box::new(found)),
+                    outcome: Outcome::Reached(found),
                     laws: Vec::new(),
                     order: compiled.order,
                     statistics,
