@@ -33,26 +33,31 @@ fn main() {
             }
             // No way alone may do more than the default did.
             let most = answer.statistics.work.min(max_work);
-            let robust = answer.robust.is_some();
             let ways = [
-                ("coherence", Order::Coherence, Candidates::None, memory),
-                ("issue", Order::Issue, Candidates::None, memory),
-                ("bold", Order::Issue, Candidates::Bold, memory),
-                ("careful", Order::Issue, Candidates::Careful, memory),
-                ("cores", Order::Issue, Candidates::Cores, memory),
-                // What a robust system is proved by.
-                ("coherence under sc", Order::Coherence, Candidates::None, Memory::Sc),
-                ("bold under sc", Order::Issue, Candidates::Bold, Memory::Sc),
-                ("careful under sc", Order::Issue, Candidates::Careful, Memory::Sc),
-                ("cores under sc", Order::Issue, Candidates::Cores, Memory::Sc),
+                ("coherence", Order::Coherence, Candidates::None, false),
+                ("issue", Order::Issue, Candidates::None, false),
+                ("bold", Order::Issue, Candidates::Bold, false),
+                ("careful", Order::Issue, Candidates::Careful, false),
+                ("cores", Order::Issue, Candidates::Cores, false),
+                ("slices", Order::Issue, Candidates::Cores, true),
             ];
-            let ways = ways.into_iter().filter(|way| way.3 == memory || robust);
-            let alone = ways.filter_map(|(name, order, candidates, memory)| {
-                let options = Options { memory, order, candidates, max_work: most, ..Options::default() };
-                let found = search(&system, options).expect("a system");
-                (!matches!(found.outcome, Outcome::Unknown(_))).then_some((found.statistics.work, name))
+            let one = |memory: Memory, options: Options<'_>| {
+                let found = search(&system, Options { memory, max_work: most, ..options }).expect("a system");
+                (!matches!(found.outcome, Outcome::Unknown(_))).then_some(found.statistics.work)
+            };
+            // A robust system may also be searched under sequential consistency, once it is known to be one.
+            let ask = |candidates| one(memory, Options { candidates, robust: true, ..Options::default() });
+            let robust = match answer.robust {
+                Some(_) => [Candidates::None, Candidates::Bold].into_iter().filter_map(ask).min(),
+                None => None,
+            };
+            let memories = [Some((memory, 0, "")), robust.map(|work| (Memory::Sc, work, ", robust"))];
+            let ways = memories.into_iter().flatten().flat_map(|memory| ways.map(|way| (memory, way)));
+            let alone = ways.filter_map(|((memory, before, how), (name, order, candidates, sliced))| {
+                let work = one(memory, Options { order, candidates, sliced, ..Options::default() })?;
+                Some((before + work, format!("{name}{how}")))
             });
-            let (best, name) = alone.min().unwrap_or((most, "none"));
+            let (best, name) = alone.min().unwrap_or((most, "none".to_owned()));
             let ratio = answer.statistics.work as f64 / best as f64;
             println!(
                 "| {path} | {} | {} | {best} ({name}) | {ratio:.1} |",

@@ -7,12 +7,12 @@
 //! it replays on a finite instance; one that does not makes the answer inconclusive, with the reason.
 
 use crate::Memory;
-use crate::explore::{Limits, Trace, explore_while, replay_while};
+use crate::explore::{Limits, Step, Trace, explore_while, replay_while};
 use crate::law::Law;
 use crate::prove::work::{Work, cpu_time, exhausted};
 use crate::prove::{
-    AbstractTrace, Candidates, Cube, MAX_WORK, Options, Order, Outcome, SMALL, Search, Statistics, Turns,
-    search_among,
+    AbstractTrace, Candidates, Cube, Kind, MAX_WORK, Options, Order, Outcome, SMALL, Search, Share,
+    Statistics, Turns, WHOLE, search_among,
 };
 use crate::syntax::Diagnostic;
 use crate::system::{Formula, System};
@@ -110,15 +110,16 @@ pub struct Robust {
     pub laws: Vec<Law>,
 }
 
-/// Steps of work in one turn of a search, the first and the longest. Where the exact search is not done soon, guesses
-/// are what most often ends.
-const EXACT_SHARE: (u64, u64) = (15_625, 250_000);
-const GUESS_SHARE: (u64, u64) = (250_000, 1_000_000);
-/// When the searches that guess begin: most of what the exact search can prove it has proved by then.
-const GUESSES_BEGIN: u64 = 450_000;
+/// The share of an exact search: what it can prove it has most often proved soon.
+const EXACT: Share = Share { begins: 0, favoured: 400_000, weight: WHOLE / 4, kind: Kind::Exact };
+/// Whether the system is robust.
+const ROBUST: Share = Share { begins: 0, favoured: 0, weight: WHOLE, kind: Kind::Other };
+/// A search that guesses, and when each of them begins.
+const GUESS: Share = Share { begins: 0, favoured: 0, weight: WHOLE, kind: Kind::Guess };
+const BOLD_BEGINS: u64 = 200_000;
 const CAREFUL_BEGINS: u64 = 3_000_000;
-const CORES_BEGIN: u64 = 6_000_000;
-const SLICES_BEGIN: u64 = 30_000_000;
+const CORES_BEGIN: u64 = 8_000_000;
+const SLICES_BEGIN: u64 = 5_000_000;
 const MORE_BEGINS: u64 = 300_000_000;
 /// Steps of work for the question whether the system is robust, exactly and with candidates. Most answers come soon.
 const ROBUST_WORK: u64 = 120_000;
@@ -170,11 +171,13 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagn
         }
     }
     let left = || time.saturating_sub(cpu_time().saturating_sub(start));
-    let mut found = Found { system, memory: request.memory, go_on: &go_on, real: None, spurious: None };
+    let memory = request.memory;
+    let mut found = Found { system, memory, searched: memory, go_on: &go_on, real: None, spurious: None };
     let mut limits = found.run(&plan(&request, both, left()), request.max_work, &mut answer)?;
     if answer.robust.is_some() {
         // What is left to ask is whether it is safe under sequential consistency.
         let request = Request { memory: Memory::Sc, ..request };
+        found.searched = Memory::Sc;
         let work = request.max_work.saturating_sub(answer.statistics.work);
         limits = found.run(&plan(&request, false, left()), work, &mut answer)?;
     }
@@ -192,8 +195,8 @@ pub fn prove(system: &System, request: Request<'_>) -> Result<ProofAnswer, Diagn
     Ok(answer)
 }
 
-/// Ways to search: when each begins, and its shares of the work.
-type Plan<'a> = Vec<(Options<'a>, u64, (u64, u64))>;
+/// Ways to search, and the share of the work that each gets.
+type Plan<'a> = Vec<(Options<'a>, Share)>;
 
 fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let exact = Options {
@@ -221,25 +224,26 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
     let robust = Options { robust: true, ..exact };
     let mut plan: Plan<'a> = Vec::new();
     if request.approximation != Approximation::Always {
-        plan.push((exact, 0, EXACT_SHARE));
+        plan.push((exact, EXACT));
         let issue = Options { order: Order::Issue, ..exact };
-        plan.extend((both && !request.certifiable).then_some((issue, 0, EXACT_SHARE)));
-        plan.extend(buffered.then_some((Options { max_work: ROBUST_WORK, ..robust }, 0, EXACT_SHARE)));
+        plan.extend((both && !request.certifiable).then_some((issue, EXACT)));
+        plan.extend(buffered.then_some((Options { max_work: ROBUST_WORK, ..robust }, ROBUST)));
     }
     if request.approximation != Approximation::Never {
         let early = plan.is_empty();
-        let begin = |work: u64| if early { work - GUESSES_BEGIN } else { work };
         // Beside one exact search there is room for guesses from the start.
-        let at_once = (bold, 1, (EXACT_SHARE.0, GUESS_SHARE.1));
-        let later = (bold, begin(GUESSES_BEGIN), GUESS_SHARE);
-        let one = plan.iter().filter(|(options, ..)| !options.robust).count() == 1;
-        plan.push(if one { at_once } else { later });
+        let one = plan.iter().filter(|(options, _)| !options.robust).count() == 1;
+        let begin = |share: Share, work: u64| {
+            let begins = if early { work - BOLD_BEGINS } else { work };
+            Share { begins, ..share }
+        };
+        plan.push((bold, if one { GUESS } else { begin(GUESS, BOLD_BEGINS) }));
         let robust = Options { candidates: Candidates::Bold, max_work: GUESSED_ROBUST_WORK, ..robust };
-        plan.extend(buffered.then_some((robust, begin(CAREFUL_BEGINS), GUESS_SHARE)));
-        plan.push((careful, begin(CAREFUL_BEGINS), GUESS_SHARE));
-        plan.push((cores, begin(CORES_BEGIN), GUESS_SHARE));
-        plan.push((Options { sliced: true, ..cores }, begin(SLICES_BEGIN), GUESS_SHARE));
-        plan.extend((more.small != small).then_some((more, begin(MORE_BEGINS), GUESS_SHARE)));
+        plan.extend(buffered.then_some((robust, begin(ROBUST, CAREFUL_BEGINS))));
+        plan.push((careful, begin(GUESS, CAREFUL_BEGINS)));
+        plan.push((cores, begin(GUESS, CORES_BEGIN)));
+        plan.push((Options { sliced: true, ..cores }, begin(GUESS, SLICES_BEGIN)));
+        plan.extend((more.small != small).then_some((more, begin(GUESS, MORE_BEGINS))));
     }
     plan
 }
@@ -248,6 +252,8 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
 struct Found<'a> {
     system: &'a System,
     memory: Memory,
+    /// The memory of the searches: a robust system is searched under sequential consistency.
+    searched: Memory,
     go_on: &'a (dyn Fn() -> bool + Sync),
     real: Option<(Trace, usize)>,
     /// An abstract trace that does not replay.
@@ -262,14 +268,13 @@ impl Found<'_> {
         max_work: u64,
         answer: &mut ProofAnswer,
     ) -> Result<Vec<Limit>, Diagnostic> {
-        let shares: Vec<(u64, u64, u64)> =
-            plan.iter().map(|(_, begins, (first, most))| (*begins, *first, *most)).collect();
+        let shares: Vec<Share> = plan.iter().map(|(_, share)| *share).collect();
         let turns = Turns::new(&shares, max_work);
         let system = self.system;
         let found = Mutex::new(self);
         let results: Vec<Result<Search, Diagnostic>> = std::thread::scope(|scope| {
             let searches: Vec<_> = (plan.iter().enumerate())
-                .map(|(number, (options, ..))| {
+                .map(|(number, (options, _))| {
                     let (turns, found) = (&turns, &found);
                     scope.spawn(move || {
                         let mut judge = |outcome: &Outcome| match found.lock() {
@@ -317,9 +322,18 @@ impl Found<'_> {
         match outcome {
             Outcome::Safe(_) | Outcome::Robust(_) => true,
             Outcome::Unknown(_) => false,
-            Outcome::Reached(found) => {
+            Outcome::Reached(found) if self.searched == self.memory => {
                 self.real.get_or_insert_with(|| (**found).clone());
                 true
+            }
+            // A run of another machine: the same steps, with commits between them, are one of this machine.
+            Outcome::Reached(found) => {
+                let steps = found.0.steps.iter().filter_map(|(step, _)| match step {
+                    Step::Transition { index, procs } => Some((*index, procs.clone())),
+                    _ => None,
+                });
+                let run = AbstractTrace { processes: found.0.processes, steps: steps.collect() };
+                self.judge(&Outcome::Unsafe(run))
             }
             Outcome::Unsafe(run) => {
                 let replayed = replay_while(self.system, self.memory, run.processes, &run.steps, self.go_on);

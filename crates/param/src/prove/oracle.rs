@@ -16,12 +16,13 @@ use super::compile::Compiled;
 use super::cube::Cube;
 use super::facts::Facts;
 use super::literal::{Lin, LinOp, Literal, Simplified, Var};
-use super::pool::Pool;
+use super::pool::{Pool, States};
 use super::subsume::{Prepared, Target};
 use super::work::Work;
 use crate::explore::Trace;
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Which candidates take the place of a cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,15 @@ pub enum Candidates {
     Cores,
 }
 
+/// The states behind candidates: all of a small instance, and some of a larger one.
+pub struct Behind {
+    states: Vec<Arc<States>>,
+    /// The processes of the small instance.
+    most: u8,
+    /// Whether these are all states of the instance that was asked for.
+    whole: bool,
+}
+
 pub struct Oracle<'a> {
     compiled: &'a Compiled<'a>,
     candidates: Candidates,
@@ -50,8 +60,6 @@ pub struct Oracle<'a> {
     /// The most processes of a candidate.
     most: u8,
     whole: bool,
-    /// A run to an unsafe state, if the exploration met one.
-    pub trace: Option<(Trace, usize)>,
     /// Whether some state satisfies a cube: an attempt asks what the one before asked.
     known: HashMap<Cube, bool>,
 }
@@ -113,33 +121,45 @@ impl Refuted {
     }
 }
 
-impl<'a> Oracle<'a> {
+impl Behind {
     /// The states of the largest instance up to `processes` that fits into `limit` states, and a sample of a larger.
+    pub fn explore(
+        compiled: &Compiled<'_>,
+        (processes, limit): (u8, usize),
+        work: &Work<'_>,
+    ) -> Result<Behind, Box<(Trace, usize)>> {
+        let bound = compiled.system.number_procs.unwrap_or(u8::MAX);
+        let largest = bound.min(processes).max(1);
+        let mut most = largest;
+        let small = loop {
+            let states = States::explore(compiled, most, limit, work)?;
+            if states.fits || most <= 2 {
+                break states;
+            }
+            most -= 1;
+        };
+        let whole = small.fits && most == largest;
+        let mut states = vec![Arc::new(small)];
+        // What needs as many processes as there are is often true for lack of one more.
+        if most + 2 <= bound && !compiled.system.named {
+            let limit = (limit / SAMPLE).min(MAX_SAMPLE);
+            states.push(Arc::new(States::sample(compiled, most + 2, limit, work)));
+        }
+        Ok(Behind { states, most, whole })
+    }
+}
+
+impl<'a> Oracle<'a> {
+    /// Candidates of one kind that these states do not contradict.
     pub fn new(
         compiled: &'a Compiled<'a>,
         candidates: Candidates,
-        (processes, limit): (u8, usize),
+        behind: &Behind,
         work: &'a Work<'a>,
     ) -> Oracle<'a> {
-        let most = compiled.system.number_procs.unwrap_or(u8::MAX);
-        let largest = most.min(processes).max(1);
-        let mut n = largest;
-        let mut trace = None;
-        let small = loop {
-            let (pool, found) = Pool::all(compiled, n, limit, work);
-            trace = trace.or(found);
-            if pool.fits || n <= 2 {
-                break pool;
-            }
-            n -= 1;
-        };
-        let mut pools = vec![small];
-        // What needs as many processes as there are is often true for lack of one more.
-        if n + 2 <= most && !compiled.system.named {
-            pools.push(Pool::sample(compiled, n + 2, (limit / SAMPLE).min(MAX_SAMPLE), work));
-        }
-        let whole = pools[0].fits && n == largest;
-        Oracle { compiled, candidates, work, pools, most: n, whole, trace, known: HashMap::new() }
+        let pools = behind.states.iter().map(|states| Pool::new(compiled, states.clone())).collect();
+        let Behind { most, whole, .. } = *behind;
+        Oracle { compiled, candidates, work, pools, most, whole, known: HashMap::new() }
     }
 
     /// Whether every state of the instance that was asked for is behind the candidates.
@@ -149,7 +169,7 @@ impl<'a> Oracle<'a> {
 
     /// Reachable states behind the candidates.
     pub fn len(&self) -> usize {
-        self.pools.iter().map(|pool| pool.states.len()).sum()
+        self.pools.iter().map(Pool::len).sum()
     }
 
     /// Parts of `cube` that no state satisfies and that are not refuted, the smallest first.

@@ -15,16 +15,25 @@ use crate::system::PROC;
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-pub struct Pool<'a> {
-    instance: Instance<'a>,
-    pub states: Vec<State>,
+/// States of an instance, explored once for all searches that look at them.
+pub struct States {
+    processes: u8,
+    /// Each once.
+    pub all: Vec<State>,
     /// All states of the instance are known.
     pub fits: bool,
     /// With a state, all its renamings are known.
     symmetric: bool,
     /// Per state, the states that commits alone lead to, itself first.
     futures: Vec<SmallVec<[u32; 4]>>,
+}
+
+/// States with what one search asked of them.
+pub struct Pool<'a> {
+    instance: Instance<'a>,
+    known: Arc<States>,
     /// The states that satisfy a literal over the processes of the instance; a read's node is its process.
     cache: HashMap<Literal, Vec<u64>>,
     /// The states in which a process, or every process, has no write pending, to a cell or at all.
@@ -44,27 +53,29 @@ const MAX_PLACES: usize = 4_000_000;
 /// Pending groups in a state of the sample: reads are placed in all orders in which these reach memory.
 const MAX_PENDING: usize = 3;
 
-impl<'a> Pool<'a> {
-    /// The states of an instance, as far as the limit allows, and a run to an unsafe one.
-    pub fn all(
-        compiled: &'a Compiled<'a>,
+impl States {
+    /// The states of an instance, as far as the limit allows, or a run to an unsafe one.
+    pub fn explore(
+        compiled: &Compiled<'_>,
         processes: u8,
         limit: usize,
         work: &Work<'_>,
-    ) -> (Pool<'a>, Option<(Trace, usize)>) {
+    ) -> Result<States, Box<(Trace, usize)>> {
         let system = compiled.system;
-        let limits =
-            Limits { states: limit, buffer: MAX_BUFFER, initial: MAX_INITIAL, stop_at_unsafe: false };
+        let limits = Limits { states: limit, buffer: MAX_BUFFER, initial: MAX_INITIAL, stop_at_unsafe: true };
         let go_on = || work.spend(STATE);
         let exploration = explore_while(system, compiled.memory, processes, limits, &go_on);
+        if let Some(found) = exploration.trace {
+            return Err(Box::new(found));
+        }
         let fits = !exploration.cut.states && !exploration.cut.stopped;
         let symmetric = fits && !exploration.cut.initial && !system.named && !orders_processes(compiled);
         let instance = Instance::new(system, compiled.memory, processes);
-        (Pool::new(instance, exploration.states, fits, symmetric, work), exploration.trace)
+        Ok(States::new(&instance, exploration.states, fits, symmetric, work))
     }
 
     /// States met on random runs of a larger instance, the same each time.
-    pub fn sample(compiled: &'a Compiled<'a>, processes: u8, limit: usize, work: &Work<'_>) -> Pool<'a> {
+    pub fn sample(compiled: &Compiled<'_>, processes: u8, limit: usize, work: &Work<'_>) -> States {
         let instance = Instance::new(compiled.system, compiled.memory, processes);
         let mut cut = Cut::default();
         let initial = instance.initial_states(MAX_INITIAL, &mut cut);
@@ -108,18 +119,25 @@ impl<'a> Pool<'a> {
             });
             at += 1;
         }
-        Pool::new(instance, states, false, false, work)
+        States::new(&instance, states, false, false, work)
     }
 
-    fn new(
-        instance: Instance<'a>,
-        states: Vec<State>,
-        fits: bool,
-        symmetric: bool,
-        work: &Work<'_>,
-    ) -> Pool<'a> {
-        let futures = futures(&instance, &states, work);
-        Pool { instance, states, fits, symmetric, futures, cache: HashMap::new(), drained: HashMap::new() }
+    fn new(instance: &Instance<'_>, all: Vec<State>, fits: bool, symmetric: bool, work: &Work<'_>) -> States {
+        let futures = futures(instance, &all, work);
+        States { processes: instance.processes, all, fits, symmetric, futures }
+    }
+}
+
+impl<'a> Pool<'a> {
+    /// Nothing was asked of the states so far.
+    pub fn new(compiled: &Compiled<'a>, known: Arc<States>) -> Pool<'a> {
+        let instance = Instance::new(compiled.system, compiled.memory, known.processes);
+        Pool { instance, known, cache: HashMap::new(), drained: HashMap::new() }
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> usize {
+        self.known.all.len()
     }
 
     /// Whether some state satisfies the cube, its reads placed in what pending writes may still make of it.
@@ -127,7 +145,7 @@ impl<'a> Pool<'a> {
         if cube.procs > self.instance.processes {
             return false;
         }
-        if self.symmetric {
+        if self.known.symmetric {
             let identity = std::array::from_fn(|p| p as u8);
             return self.satisfied_by(cube, &identity, work);
         }
@@ -164,11 +182,11 @@ impl<'a> Pool<'a> {
                 _ => joint.push(literal.map(|p| env[p as usize], |n| n)),
             }
         }
-        let words = self.states.len().div_ceil(64);
+        let words = self.known.all.len().div_ceil(64);
         if self.instance.memory == Memory::Ra {
             let plain = plain.unwrap_or_else(|| vec![u64::MAX; words]);
             let reads = Reads::new(&self.instance, cube, env, work);
-            return (self.states.iter().enumerate())
+            return (self.known.all.iter().enumerate())
                 .any(|(s, state)| plain[s / 64] >> (s % 64) & 1 == 1 && reads.found_in(state));
         }
         if !work.spend((words * (1 + cube.literals.len() + cube.weak.entries.len())) as u64) {
@@ -215,12 +233,12 @@ impl<'a> Pool<'a> {
             tried: Cell::new(0),
             work,
         };
-        (0..self.states.len())
+        (0..self.known.all.len())
             .any(|s| plain[s / 64] >> (s % 64) & 1 == 1 && (threads.is_empty() || view.satisfied_in(s)))
     }
 
     fn drained(&mut self, process: Option<u8>, cell: Option<usize>) -> &[u64] {
-        let states = &self.states;
+        let states = &self.known.all;
         self.drained.entry((process, cell)).or_insert_with(|| {
             let mut bits = vec![0; states.len().div_ceil(64)];
             for (i, state) in states.iter().enumerate() {
@@ -237,7 +255,7 @@ impl<'a> Pool<'a> {
     }
 
     fn bits(&mut self, literal: Literal) -> &[u64] {
-        let (instance, states) = (&self.instance, &self.states);
+        let (instance, states) = (&self.instance, &self.known.all);
         self.cache.entry(literal).or_insert_with_key(|literal| {
             let mut bits = vec![0; states.len().div_ceil(64)];
             for (i, state) in states.iter().enumerate() {
@@ -267,7 +285,7 @@ impl View<'_> {
     /// Whether all reads find their place on a run of commits from `state`.
     fn satisfied_in(&self, state: usize) -> bool {
         let may = |node: usize, at: usize| self.at_node[node][at / 64] >> (at % 64) & 1 == 1;
-        let futures = &self.pool.futures[state];
+        let futures = &self.pool.known.futures[state];
         let each = (0..self.threads.len()).all(|node| futures.iter().any(|at| may(node, *at as usize)));
         each && self.place(state, state, 0, &mut vec![state; self.threads.len()])
     }
@@ -286,7 +304,7 @@ impl View<'_> {
                 return false;
             }
             let moment = (0..nodes.len()).find(|other| done >> other & 1 == 1 && after(*other));
-            self.pool.futures[at].iter().any(|&future| {
+            self.pool.known.futures[at].iter().any(|&future| {
                 let future = future as usize;
                 self.tried.set(self.tried.get() + 1);
                 if self.tried.get() > MAX_PLACES || !self.work.spend(1) {
@@ -312,7 +330,7 @@ impl View<'_> {
                     Some(node) => var.read_by(self.threads[node as usize]),
                     None => var,
                 };
-                read(&self.pool.instance, var, &self.pool.states[at])
+                read(&self.pool.instance, var, &self.pool.known.all[at])
             })
         })
     }
@@ -322,7 +340,7 @@ impl View<'_> {
     fn late(&self, state: usize, placed: &[usize]) -> bool {
         let instance = &self.pool.instance;
         let pending = |at: usize, p: usize, cell: usize| {
-            let buffer = self.pool.states[at].buffers.get(p);
+            let buffer = self.pool.known.all[at].buffers.get(p);
             buffer.map_or(0, |groups| groups.iter().flatten().filter(|(c, _)| *c as usize == cell).count())
         };
         self.cube.weak.nodes.iter().enumerate().all(|(node, reads)| {

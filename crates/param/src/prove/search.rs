@@ -8,7 +8,7 @@
 use super::compile::{Compiled, compile};
 use super::cube::{Cube, GONE, cubes};
 use super::laws::Laws;
-use super::oracle::{Candidates, Oracle, Refuted};
+use super::oracle::{Behind, Candidates, Oracle, Refuted};
 use super::pre::{Overflow, Predecessor, predecessors};
 use super::robust;
 use super::seeds::seeds;
@@ -27,6 +27,7 @@ use porf_verdict::Limit;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -240,19 +241,29 @@ pub fn laws(system: &System, memory: Memory) -> Result<Vec<Law>, Diagnostic> {
 fn attempts(compiled: &Compiled<'_>, options: Options<'_>, work: &Work<'_>) -> Search {
     let edges = edges(compiled.memory, compiled.order, &compiled.racy, &compiled.chained);
     let mut statistics = Statistics::default();
-    let mut oracle = (options.candidates != Candidates::None)
-        .then(|| Oracle::new(compiled, options.candidates, options.small, work));
+    let mut oracle = None;
+    if options.candidates != Candidates::None {
+        let explore = || Behind::explore(compiled, options.small, work);
+        // A slice and a watched system are other systems than those of the searches beside them.
+        let behind = match options.sliced || options.robust {
+            true => explore().map(Arc::new),
+            false => work.once(options.small, explore),
+        };
+        match behind {
+            Ok(behind) => oracle = Some(Oracle::new(compiled, options.candidates, &behind, work)),
+            Err(found) => {
+                statistics.work = work.done();
+                return Search {
+                    outcome: Outcome::Reached(found),
+                    laws: Vec::new(),
+                    order: compiled.order,
+                    statistics,
+                };
+            }
+        }
+    }
     statistics.oracle_states = oracle.as_ref().map_or(0, Oracle::len);
     statistics.oracle_is_whole = oracle.as_ref().is_some_and(Oracle::is_whole);
-    if let Some(found) = oracle.as_mut().and_then(|oracle| oracle.trace.take()) {
-        statistics.work = work.done();
-        return Search {
-            outcome: Outcome::Reached(Box::new(found)),
-            laws: Vec::new(),
-            order: compiled.order,
-            statistics,
-        };
-    }
     let seeds = match &mut oracle {
         Some(oracle) if options.candidates == Candidates::Careful => seeds(compiled, &*edges, oracle, work),
         _ => Vec::new(),
@@ -384,6 +395,7 @@ impl Attempt<'_> {
             // on all that is known, so there it is one cube after the other.
             let one = self.options.jobs == 1 || self.options.candidates == Candidates::Careful;
             let most = if one { 1 } else { 4 * self.options.jobs };
+            self.work.has_open(self.queue.len());
             let mut batch = Vec::new();
             while batch.len() < most
                 && let Some(Reverse((.., id))) = self.queue.pop()

@@ -10,8 +10,11 @@
 //! Several workers share the count. What one batch of cubes needs is the same whoever does it, so whether a limit
 //! is exceeded does not depend on the workers either.
 
+use super::oracle::Behind;
+use super::shared::{Asked, Explored};
 use super::turns::Turns;
 use porf_verdict::Limit;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -27,7 +30,12 @@ pub struct Work<'a> {
     turns: Option<(&'a Turns, usize)>,
     turn_began: AtomicU64,
     turn_ends: AtomicU64,
+    /// Cubes whose predecessors are to be computed.
+    open: AtomicU64,
 }
+
+/// No cube is known yet.
+const NO_CUBES: u64 = u64::MAX;
 
 /// Steps between two looks at the clock.
 const GLANCE: u64 = 1 << 14;
@@ -52,24 +60,68 @@ impl<'a> Work<'a> {
             turns: None,
             turn_began: AtomicU64::new(0),
             turn_ends: AtomicU64::new(u64::MAX),
+            open: AtomicU64::new(NO_CUBES),
         }
     }
 
     /// The same, as one of several searches: waits for its first turn.
     pub fn among(mut self, turns: Option<(&'a Turns, usize)>) -> Work<'a> {
         self.turns = turns;
-        self.turn(0);
+        if let Some((turns, search)) = turns {
+            self.goes_on(turns.begin(search));
+        }
         self
     }
 
-    /// Passes the turn on and waits for the next one.
-    fn turn(&self, done: u64) {
-        let Some((turns, search)) = self.turns else { return };
-        let steps = done.saturating_sub(self.turn_began.swap(done, Ordering::Relaxed));
-        match turns.wait(search, steps) {
-            Some(share) => self.turn_ends.store(done.saturating_add(share), Ordering::Relaxed),
+    /// So many cubes are open: what the next turns are worth depends on it.
+    pub fn has_open(&self, cubes: usize) {
+        self.open.store(cubes as u64, Ordering::Relaxed);
+    }
+
+    /// Steps since the turn began; the next one begins now.
+    fn of_turn(&self) -> u64 {
+        let done = self.done();
+        done.saturating_sub(self.turn_began.swap(done, Ordering::Relaxed))
+    }
+
+    fn goes_on(&self, share: Option<u64>) {
+        match share {
+            Some(share) => self.turn_ends.store(self.done().saturating_add(share), Ordering::Relaxed),
             None => self.stop(OTHER),
         }
+    }
+
+    /// Passes the turn on and waits for the next one.
+    fn pass(&self) {
+        if let Some((turns, search)) = self.turns {
+            let open = Some(self.open.load(Ordering::Relaxed)).filter(|open| *open != NO_CUBES);
+            self.goes_on(turns.pass(search, self.of_turn(), open));
+        }
+    }
+
+    /// What several searches explore: the first that asks does, and the others pass their turns until it is done.
+    /// A run to an unsafe state is an answer, so nobody waits for it.
+    pub fn once<E>(
+        &self,
+        asked: Asked,
+        explore: impl FnOnce() -> Result<Behind, E>,
+    ) -> Result<Arc<Behind>, E> {
+        let Some((turns, search)) = self.turns else { return explore().map(Arc::new) };
+        while !self.is_over() {
+            match turns.ask(asked) {
+                Explored::Known(behind) => return Ok(behind),
+                Explored::ByOther => self.goes_on(turns.pass_until_found(search, self.of_turn())),
+                Explored::ByAsker(errand) => {
+                    let behind = explore().map(Arc::new);
+                    // What was explored when the work was over is not all.
+                    if let (Ok(behind), false) = (&behind, self.is_over()) {
+                        errand.done(behind.clone());
+                    }
+                    return behind;
+                }
+            }
+        }
+        explore().map(Arc::new)
     }
 
     /// The search has ended; with an answer, those beside it end too.
@@ -82,6 +134,9 @@ impl<'a> Work<'a> {
 
     /// Counts steps; `false`: the search has to end.
     pub fn spend(&self, steps: u64) -> bool {
+        if self.is_over() {
+            return false;
+        }
         let before = self.done.fetch_add(steps, Ordering::Relaxed);
         let after = before.saturating_add(steps);
         if after > self.limit {
@@ -90,7 +145,7 @@ impl<'a> Work<'a> {
             self.look();
         }
         if after > self.turn_ends.load(Ordering::Relaxed) && !self.is_over() {
-            self.turn(after);
+            self.pass();
         }
         !self.is_over()
     }
