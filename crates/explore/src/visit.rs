@@ -177,17 +177,24 @@ impl Execution<'_, '_> {
     ///
     /// Where co is not part of the execution there may be several final values, and this is one.
     pub fn memory(&self, address: u64, size: u8) -> Value {
-        for (at, cell) in self.history.cells().iter().enumerate() {
-            if cell.location.0 == address && at < self.graph.location_count() {
-                let last = self.graph.co_max(Loc(at as u32));
-                return if last == Ev::INIT {
-                    cell.initial
-                } else {
-                    self.graph.event(last).label.value().unwrap_or(0)
-                };
-            }
+        let mut cells = self.history.cells().iter().take(self.graph.location_count()).enumerate();
+        match cells.find(|(_, cell)| cell.location.0 == address) {
+            Some((at, cell)) => self.last_written(at).unwrap_or(cell.initial),
+            None => self.history.interp.program().initial_value(address, size),
         }
-        self.history.interp.program().initial_value(address, size)
+    }
+
+    /// The addresses that were written to, and what each holds in the end.
+    pub fn written(&self) -> impl Iterator<Item = (u64, Value)> {
+        let cells = self.history.cells().iter().take(self.graph.location_count()).enumerate();
+        cells.filter_map(|(at, cell)| Some((cell.location.0, self.last_written(at)?)))
+    }
+
+    fn last_written(&self, at: usize) -> Option<Value> {
+        match self.graph.co_max(Loc(at as u32)) {
+            Ev::INIT => None,
+            last => Some(self.graph.event(last).label.value().unwrap_or(0)),
+        }
     }
 
     /// Whether two conflicting accesses, one of them non-atomic, are unordered; never under models

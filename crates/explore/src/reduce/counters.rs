@@ -412,7 +412,13 @@ impl History<'_> {
             (None, _) if known.flags.is_full() => return Ok(false),
             (None, _) => {
                 let cell = self.cells()[loc.as_usize()];
-                let flag = Flag { address: cell.location.0, size: cell.size, taken: None, counter: None, only: None };
+                let flag = Flag {
+                    address: cell.location.0,
+                    size: cell.size,
+                    taken: None,
+                    counter: None,
+                    only: None,
+                };
                 let threads = self.thread_count() as u16;
                 (Counter { starts: None, steps: [0; Counter::MOST], threads }, flag)
             }

@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 const MOST: u64 = 3_000;
 
 /// What each thread was told, and final memory.
-type Class = (Vec<Vec<u64>>, Vec<u64>);
+type Class = (Vec<Vec<u64>>, BTreeMap<u64, u64>);
 
 #[derive(Default)]
 struct Seen {
@@ -40,15 +40,13 @@ fn told(label: &Label) -> u64 {
     }
 }
 
-fn class(program: &Program, execution: &Execution<'_, '_>) -> Class {
+fn class(execution: &Execution<'_, '_>) -> Class {
     let graph = execution.graph;
     let thread = |at: usize| {
         let events = graph.thread(ThreadId(at as u16)).events();
         events.iter().map(|&event| told(&graph.event(event).label)).collect()
     };
-    let memory =
-        program.globals.iter().map(|global| execution.memory(global.address, global.size.min(8) as u8));
-    ((0..graph.threads().len()).map(thread).collect(), memory.collect())
+    ((0..graph.threads().len()).map(thread).collect(), execution.written().collect())
 }
 
 impl Seen {
@@ -56,7 +54,7 @@ impl Seen {
         match visit {
             Visit::Complete(execution) => {
                 self.keys.insert(execution.key());
-                *self.classes.entry(class(program, execution)).or_default() += 1;
+                *self.classes.entry(class(execution)).or_default() += 1;
             }
             Visit::Blocked(execution) => {
                 if let Some(stuck) = execution.stuck() {
