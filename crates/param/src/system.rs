@@ -251,6 +251,21 @@ impl System {
     }
 }
 
+impl Transition {
+    /// Visits every access that is read: those of the guard and those of what is written.
+    pub fn accesses(&self, visit: &mut impl FnMut(&Access)) {
+        self.guard.accesses(visit);
+        for update in &self.updates {
+            if let UpdateValue::Cases(cases) = &update.value {
+                for (condition, value) in cases {
+                    condition.accesses(visit);
+                    value.accesses(visit);
+                }
+            }
+        }
+    }
+}
+
 impl Formula {
     /// Visits every access of the formula.
     pub fn accesses(&self, visit: &mut impl FnMut(&Access)) {

@@ -1,7 +1,7 @@
 //! Loops that look at a clock.
 //!
-//! Time stands still in Porf, but not on a machine: such a loop ends there, so it is no endless wait. An answer
-//! names it, because what happens after a time-out is not explored. C17 7.27 and POSIX say that clocks go on.
+//! Time stands still in Porf (in the year 2001), but not on a machine: such a loop ends there, so it is no endless wait.
+//! An answer names it, because what happens after a time-out is not explored. C17 7.27 and POSIX say that clocks go on.
 
 use porf::{Input, LoadOptions, Model, Request, verify};
 use porf_verdict::{Coverage, Limit, Verdict};
@@ -12,7 +12,7 @@ const BEFORE: &str = "
 #include <time.h>
 static atomic_int flag;
 static void *set(void *arg) { (void)arg; atomic_store(&flag, 1); return 0; }
-static int look(void) { return time(0) >= 100; }
+static int look(void) { return time(0) >= 2000000000; }
 ";
 
 /// A program whose `main` is `body`, in the last line.
@@ -36,8 +36,8 @@ fn is_safe_without_time(verdict: &Verdict) -> bool {
 #[test]
 fn a_loop_that_gives_up_by_the_clock_is_no_endless_wait() {
     for (name, body) in [
-        ("break", "while (!atomic_load(&flag)) if (time(0) >= 100) break;"),
-        ("first", "while (time(0) < 100 && !atomic_load(&flag)) {}"),
+        ("break", "while (!atomic_load(&flag)) if (time(0) >= 2000000000) break;"),
+        ("first", "while (time(0) < 2000000000 && !atomic_load(&flag)) {}"),
         ("calls", "while (!atomic_load(&flag)) if (look()) break;"),
         (
             "lock",

@@ -513,15 +513,7 @@ impl<'a> Instance<'a> {
                 found.push((cell, pending.unwrap_or(state.cells[cell]), pending.is_some()));
             }
         };
-        transition.guard.accesses(&mut note);
-        for update in &transition.updates {
-            if let UpdateValue::Cases(cases) = &update.value {
-                for (condition, value) in cases {
-                    condition.accesses(&mut note);
-                    value.accesses(&mut note);
-                }
-            }
-        }
+        transition.accesses(&mut note);
         found
     }
 

@@ -101,16 +101,7 @@ fn observes(system: &System) -> bool {
 /// Whether the step reads weak memory.
 fn reads(system: &System, transition: &Transition) -> bool {
     let mut found = false;
-    let mut note = |access: &Access| found |= system.symbols[access.symbol].weak;
-    transition.guard.accesses(&mut note);
-    for update in &transition.updates {
-        if let UpdateValue::Cases(cases) = &update.value {
-            for (condition, value) in cases {
-                condition.accesses(&mut note);
-                value.accesses(&mut note);
-            }
-        }
-    }
+    transition.accesses(&mut |access| found |= system.symbols[access.symbol].weak);
     found
 }
 
