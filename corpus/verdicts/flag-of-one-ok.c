@@ -1,4 +1,5 @@
 // expect: safe
+// models: rc11 sc c20 tso pso
 // Only one thread takes the flag, over and over again, so it is never found taken.
 #include <assert.h>
 #include <pthread.h>
