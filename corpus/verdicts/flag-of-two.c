@@ -1,4 +1,5 @@
-// expect: assertion 16
+// expect: assertion 17
+// models: rc11 sc c20 tso pso
 // Two threads take the flag, so one of them may find it taken.
 #include <assert.h>
 #include <pthread.h>
