@@ -21,6 +21,12 @@ static long exchange(long *p, long v) {
                      : "=&r"(old), "=&r"(failed), "+A"(*p) : "r"(v) : "memory");
     return old;
 }
+static long add_five(long *p) {
+    long old, new, failed;
+    __asm__ volatile("0: lr.d %0, %3\n addi %1, %0, 5\n sc.d %2, %1, %3\n bnez %2, 0b"
+                     : "=&r"(old), "=&r"(new), "=&r"(failed), "+A"(*p)::"memory");
+    return new;
+}
 static void *thread(void *unused) {
     while (compare(&locked, 0, 1)) {}
     plain++;
@@ -35,5 +41,6 @@ int main(void) {
     pthread_join(b, 0);
     __VERIFIER_assert(plain == 2);
     __VERIFIER_assert(exchange(&counter, 7) == -1 && counter == 7);
+    __VERIFIER_assert(add_five(&counter) == 12 && counter == 12);
     __VERIFIER_assert(compare(&plain, -1, 3) == 2 && plain == 2);
 }

@@ -46,14 +46,15 @@ pub(super) fn find(lines: &[Line]) -> Option<(Exclusive<'_>, &[Line])> {
         return None;
     }
     let mut behind = &rest[store_at + 2..];
-    let compared = comparison(&mut middle);
+    let compared = comparison(&middle);
     let mut tail = Vec::new();
-    if let Some((_, exit)) = &compared {
+    if let Some((taken, _, exit)) = &compared {
+        middle.truncate(middle.len() - taken);
         let end = behind.iter().position(|line| *line == Line::Label(exit.to_string()))?;
         tail = behind[..end].iter().map(text).collect::<Option<_>>()?;
         behind = &behind[end + 1..];
     }
-    let compared = compared.map(|(compared, _)| compared);
+    let compared = compared.map(|(_, compared, _)| compared);
     Some((Exclusive { load, middle, compared, store, behind: tail }, behind))
 }
 
@@ -64,36 +65,26 @@ fn text(line: &Line) -> Option<&str> {
     }
 }
 
-/// Takes the comparison at the end of the lines off them: what is compared, and the label to leave to.
-fn comparison<'t>(middle: &mut Vec<&'t str>) -> Option<(Compared<'t>, &'t str)> {
-    let jump = *middle.last()?;
+/// The comparison at the end of the lines: how many lines it takes, what is compared, and the label to leave to.
+fn comparison<'t>(middle: &[&'t str]) -> Option<(usize, Compared<'t>, &'t str)> {
+    let (jump, before) = middle.split_last()?;
+    let mnemonic = jump.split(' ').next()?;
     let to = |target: &'t str| target.strip_suffix('f');
-    let found = match (jump.split([' ', '.']).next()?, &operands(jump)[..]) {
-        ("bne", &[a, b, target]) => (Compared { a, b, difference: None }, to(target)?),
-        ("b" | "bne", &[target]) if jump.starts_with("b.ne ") || jump.starts_with("bne ") => {
-            middle.pop();
-            let [a, b] = operands(middle.last().filter(|line| line.starts_with("cmp "))?)[..] else {
-                return None;
-            };
-            (Compared { a, b, difference: None }, to(target)?)
+    match (mnemonic, &operands(jump)[..]) {
+        ("bne", &[a, b, target]) => Some((1, Compared { a, b, difference: None }, to(target)?)),
+        ("b.ne" | "bne", &[target]) => {
+            let compare = before.last().filter(|line| line.starts_with("cmp "))?;
+            let [a, b] = operands(compare)[..] else { return None };
+            Some((2, Compared { a, b, difference: None }, to(target)?))
         }
         ("cbnz" | "bnez", &[tested, target]) => {
-            middle.pop();
-            let [difference, a, b] =
-                operands(middle.last().filter(|line| line.starts_with("eor ") || line.starts_with("xor "))?)
-                    [..]
-            else {
-                return None;
-            };
-            if number(tested) != number(difference) {
-                return None;
-            }
-            (Compared { a, b, difference: Some(difference) }, to(target)?)
+            let differ = before.last().filter(|line| line.starts_with("eor ") || line.starts_with("xor "))?;
+            let [difference, a, b] = operands(differ)[..] else { return None };
+            let is_tested = number(tested).is_some() && number(tested) == number(difference);
+            is_tested.then_some((2, Compared { a, b, difference: Some(difference) }, to(target)?))
         }
-        _ => return None,
-    };
-    middle.pop();
-    Some(found)
+        _ => None,
+    }
 }
 
 /// What is known of an exclusive load; `None` if it is another instruction.
@@ -191,7 +182,7 @@ impl Body<'_, '_> {
             (Action::Update(op), &[to, a, b]) if number(to) == number(new) => {
                 let commutes = !matches!(op, RmwOp::Sub | RmwOp::AndNot);
                 match (is_loaded(a), is_loaded(b)) {
-                    (true, false) => Ok((op, self.value_of(b, state)?)),
+                    (true, false) => Ok((op, self.last_of_three(b, state)?)),
                     (false, true) if commutes => Ok((op, self.value_of(a, state)?)),
                     (false, true) if op == RmwOp::Sub => Ok((RmwOp::SubFrom, self.value_of(a, state)?)),
                     _ => Err(String::new()),

@@ -258,7 +258,7 @@ impl<'m> Body<'_, 'm> {
                 state.flags = Flags { zero: Some(same), ..Flags::default() };
             }
             (Action::Update(op), [to, a, b]) => {
-                let (a, b) = (self.value_of(a, state)?, self.value_of(b, state)?);
+                let (a, b) = (self.value_of(a, state)?, self.last_of_three(b, state)?);
                 self.compute(op, found, to, (a, b), state)?;
             }
             // Whatever was there.
@@ -321,10 +321,14 @@ impl<'m> Body<'_, 'm> {
                 }
             }
             (Action::ZeroNamed | Action::LookAtClock, []) => {
-                if matches!(found.action, Action::LookAtClock) {
+                // The clock sets a and d.
+                let is_clock = matches!(found.action, Action::LookAtClock);
+                if is_clock {
                     self.b.push(Instr::Look);
                 }
-                for at in state.named.into_iter().flatten() {
+                let [a, b, c, d] = state.named;
+                let set = if is_clock { [a, None, None, d] } else { [a, b, c, d] };
+                for at in set.into_iter().flatten() {
                     if let Place::Register { value, .. } = &mut state.places[at] {
                         *value = Some(Operand::Const(0));
                     }

@@ -84,10 +84,14 @@ pub(super) fn number(text: &str) -> Option<usize> {
     rest.split(':').next()?.parse().ok()
 }
 
-/// A constant in the text: `$$1`, `#1`, or `1` where no register can be meant.
+/// A constant in the text, `$$1` or `#1`: without a sign before it, x86 means memory.
 fn constant(text: &str) -> Option<u64> {
-    let digits = text.strip_prefix("$$").or_else(|| text.strip_prefix('#')).unwrap_or(text);
-    let (sign, digits) = digits.strip_prefix('-').map_or((1, digits), |digits| (-1, digits));
+    digits(text.strip_prefix("$$").or_else(|| text.strip_prefix('#'))?)
+}
+
+/// A number: how far something lies behind an address, or an operand of RISC-V.
+fn digits(text: &str) -> Option<u64> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let magnitude = match digits.strip_prefix("0x") {
         Some(digits) => i64::from_str_radix(digits, 16).ok()?,
         None => digits.parse().ok()?,
@@ -159,7 +163,7 @@ impl Body<'_, '_> {
         // In parentheses or brackets: memory at what the register holds, and a number of bytes behind it.
         if let Some((offset, inner)) = text.split_once(['(', '[']) {
             let inner = inner.trim_end_matches([')', ']', '!']);
-            let offset = if offset.is_empty() { 0 } else { constant(offset).ok_or_else(String::new)? };
+            let offset = if offset.is_empty() { 0 } else { digits(offset).ok_or_else(String::new)? };
             let found = state.index(inner).and_then(|at| state.places.get(at)).ok_or_else(String::new)?;
             return match *found {
                 Place::Register { value: Some(base), .. } => {
@@ -192,5 +196,10 @@ impl Body<'_, '_> {
             Place::Register { value: Some(value), .. } => Ok(value),
             _ => Err("a register that nothing sets".to_string()),
         }
+    }
+
+    /// The last of three operands, which may be a plain number.
+    pub(super) fn last_of_three(&mut self, text: &str, state: &State) -> Result<Operand, Unsupported> {
+        digits(text).map_or_else(|| self.value_of(text, state), |number| Ok(Operand::Const(number)))
     }
 }

@@ -37,7 +37,7 @@ pub(super) enum Action {
     SetIf,
     /// Sets the registers a, b, c and d, as far as they are operands, to 0.
     ZeroNamed,
-    /// As that, and looks at a clock.
+    /// Looks at a clock, and sets the registers a and d to 0.
     LookAtClock,
 }
 
@@ -89,7 +89,6 @@ const TABLE: &[(&str, bool, Action)] = &[
     ("neg", false, Action::UpdateWith(RmwOp::SubFrom, 0)),
     ("set", false, Action::SetIf),
     ("cpuid", false, Action::ZeroNamed),
-    ("rdtscp", false, Action::LookAtClock),
     ("rdtsc", false, Action::LookAtClock),
     ("orr", false, Action::Update(RmwOp::Or)),
     ("eor", false, Action::Update(RmwOp::Xor)),
