@@ -1,6 +1,6 @@
 //! Which checker a search uses: `porf_consistency::with_checker` picks it by what the program uses.
 
-use crate::{Error, Options, Reduction, check_dialect};
+use crate::{Error, Options, Reduction, Reductions, check_dialect};
 use porf_consistency::{MemoryModel, Uses, WithChecker, with_checker};
 use porf_event::{Dialect, FenceMode, ReadMode, RmwKind, WriteMode};
 use porf_ir::{Instr, Program};
@@ -59,9 +59,9 @@ fn fit(mut options: Options, model: Model) -> Options {
         // locks alone do not protect.
         Model::Pso => options.reductions.without(Reduction::OwnNodes).without(Reduction::Locks),
         // The writes to a flag or a counter are not in one order.
-        _ if !model.orders_writes() => {
-            options.reductions.without(Reduction::Flags).without(Reduction::Counters)
-        }
+        _ if !model.orders_writes() => [Reduction::Flags, Reduction::Counters, Reduction::OwnVariables]
+            .into_iter()
+            .fold(options.reductions, Reductions::without),
         _ => options.reductions,
     };
     options

@@ -46,8 +46,10 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     /// Whether stores to own nodes are told from others, and whether one of them was seen too early.
     has_own_nodes: bool,
     is_seen: bool,
-    /// Whether there are counters, and what turned out to be wrong about them.
+    /// Whether there are counters, and what turned out to be wrong about them, or about owners.
     has_counters: bool,
+    /// Whether there are variables with an owner.
+    has_owners: bool,
     pub wrong_guess: Option<Error>,
     /// Barriers, if the threads that come to them are not to be ordered.
     pub barriers: Option<Barriers>,
@@ -73,6 +75,8 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
         history.reduce(options, tracking);
         history.await_last(options.reductions, tracking);
         let has_own_nodes = history.has_own_nodes();
+        let known = history.retries.as_ref();
+        let has_owners = known.is_some_and(|known| known.flags.iter().any(|flag| flag.owner.is_some()));
         let has_counters = history.retries.as_ref().is_some_and(|known| !known.counting.is_empty());
         let mut engine = Engine {
             trail: Trail::new(history, options.schedule, ExecutionGraph::new(M::Hb::CLOCKS)),
@@ -85,6 +89,7 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
             has_own_nodes,
             is_seen: false,
             has_counters,
+            has_owners,
             wrong_guess: None,
             barriers: None,
             locks: None,
@@ -102,6 +107,17 @@ impl<'p, M: MemoryModel + Default> Engine<'p, M> {
         // Other equivalences and searches that follow do not tell threads by co.
         if options.reductions.has(Reduction::Symmetry) && M::SEES_CO && M::ARCHITECTURE.is_none() {
             engine.symmetry = Symmetry::of(program);
+        }
+        if has_owners
+            && engine.symmetry.as_ref().is_some_and(|symmetry| {
+                let twins =
+                    symmetry.roots.iter().enumerate().filter_map(|(at, twin)| twin.map(|twin| (at, twin)));
+                twins
+                    .into_iter()
+                    .any(|(at, twin)| engine.is_owner(twin) || engine.is_owner(ThreadId(at as u16)))
+            })
+        {
+            engine.symmetry = None;
         }
         if let Some(known) = &mut engine.trail.history.retries {
             known.alike = engine.symmetry.is_some();
@@ -366,11 +382,17 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         if self.has_counters {
             self.look_at_counters(newest);
         }
+        if self.has_owners {
+            self.look_at_owner(newest);
+        }
         self.look_at(newest, visitor)?;
         match self.trail.frames.last() {
             Some(&Frame { event, revisited, .. }) if event == newest && revisited.is_some() => {
                 if self.has_counters {
                     self.look_at_counters(revisited);
+                }
+                if self.has_owners {
+                    self.look_at_owner(revisited);
                 }
                 self.look_at(revisited, visitor)
             }
@@ -600,7 +622,10 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
         if self.symmetry.is_some() {
             let twin = self.find_twin(thread, tag)?;
             self.trail.now.set_twin(child, twin);
-            self.is_asymmetric |= self.joins_stranger(child) || twin.is_some_and(|twin| self.is_joined(twin));
+            self.is_asymmetric |= self.joins_stranger(child)
+                || twin.is_some_and(|twin| {
+                    self.is_joined(twin) || self.has_owners && (self.is_owner(twin) || self.is_owner(child))
+                });
         }
         Ok(root)
     }

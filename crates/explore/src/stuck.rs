@@ -74,6 +74,9 @@ impl Execution<'_, '_> {
                     Label::Read { value: 0, .. }
                         if self.graph.write_of(event).is_some()
                             && self.history.is_flag(self.graph.event(event).loc) => {}
+                    // What it reads of its own variables it has stored there itself.
+                    Label::Read { .. }
+                        if self.history.owns(ThreadId(at as u16), self.graph.event(event).loc) => {}
                     Label::Read { .. } if self.history.counting(self.graph.event(event).loc).is_some() => {
                         self.finds_the_same(event)?;
                     }

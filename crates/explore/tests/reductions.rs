@@ -10,6 +10,8 @@ mod counters;
 mod flags;
 #[path = "reductions/nodes.rs"]
 mod nodes;
+#[path = "reductions/own_variables.rs"]
+mod own_variables;
 mod support;
 #[path = "reductions/threads.rs"]
 mod threads;
@@ -96,7 +98,10 @@ fn show(
             Visit::Blocked(execution) => {
                 shown.blocked += 1;
                 if let Some(stuck) = execution.stuck() {
-                    let runs = |thread: ThreadId| program.threads[thread.as_usize()].function.0;
+                    let runs = |thread| {
+                        let state = execution.state(thread);
+                        state.places().last().map_or(u32::MAX, |(function, _)| function.0)
+                    };
                     let mut threads: Vec<u32> =
                         stuck.threads.iter().map(|(thread, ..)| runs(*thread)).collect();
                     threads.sort_unstable();
@@ -317,6 +322,7 @@ fn compare(kind: u64, count: u64, source: impl Fn(u64, u64) -> Source, reduction
             };
             assert!(full.states == few.states && full.wrong == few.wrong, "{}", context());
             assert!(full.stuck.is_subset(&few.stuck), "{}", context());
+            assert!(few.stuck.is_empty() || full.blocked > 0, "a thread that does not hang: {}", context());
             assert!(few.keys.is_subset(&full.keys), "new executions: {}", context());
             compared += 1;
             reduced += u64::from(few.reduced > 0);
@@ -376,6 +382,17 @@ fn flags() {
     let (hang, wrong) = compare(6, programs(150), flags::source, reductions);
     let (hang_too, wrong_too) = compare(7, budget(50), flags::source, Reductions::ALL);
     assert!(hang + hang_too > 0 && wrong + wrong_too > 0);
+}
+
+/// Loops that store to variables which no other thread writes, and others that look at them.
+#[test]
+fn own_variables() {
+    // A loop that waits by reads alone is the other one's.
+    let reductions = Reductions::only(Reduction::Retries).with(Reduction::OwnVariables);
+    // Without them such a loop never hangs, it only goes on.
+    let (_, wrong) = compare(14, programs(250), own_variables::source, reductions);
+    let (_, also) = compare(15, budget(100), own_variables::source, Reductions::ALL);
+    assert!(wrong + also > 0);
 }
 
 /// Threads that poll under a lock, and others to which it matters that they cannot have it.

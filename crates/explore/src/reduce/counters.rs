@@ -418,6 +418,7 @@ impl History<'_> {
                     taken: None,
                     counter: None,
                     only: None,
+                    owner: None,
                 };
                 let threads = self.thread_count() as u16;
                 (Counter { starts: None, steps: [0; Counter::MOST], threads }, flag)

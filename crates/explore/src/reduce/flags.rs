@@ -24,7 +24,7 @@
 //!
 //! Limits: [`Flags::MOST`] flags; their values are 0 and one other.
 
-use super::Counter;
+use super::{Counter, Owner};
 use crate::error::Error;
 use crate::history::{History, Next, Tag};
 use porf_event::{BlockReason, Label, LockKind, RmwKind, ThreadId, Value};
@@ -46,6 +46,9 @@ pub struct Flag {
     /// The thread that leaves out iterations with it, if it is known to be the only one.
     #[serde(default)]
     pub only: Option<u16>,
+    /// The only thread that writes it ([`own_variables`](super::own_variables)).
+    #[serde(default)]
+    pub owner: Option<Owner>,
 }
 
 /// What a search takes variables for: what it found out in earlier attempts. Empty at first.
@@ -100,7 +103,7 @@ impl History<'_> {
             None => {
                 let cell = self.cells().get(loc.as_usize())?;
                 let (address, size, only) = (cell.location.0, cell.size, Some(thread.0));
-                Some(Flag { address, size, taken: Some(taken), counter: None, only })
+                Some(Flag { address, size, taken: Some(taken), counter: None, only, owner: None })
             }
         }
     }

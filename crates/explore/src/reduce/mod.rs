@@ -8,6 +8,7 @@ mod counters;
 mod flags;
 mod known_locks;
 mod own_nodes;
+mod own_variables;
 mod retries;
 mod tries;
 
@@ -16,6 +17,7 @@ pub use counters::Counter;
 pub use flags::{Flag, Flags};
 pub use known_locks::{KnownLock, KnownLocks, LockUse};
 pub(crate) use own_nodes::Watched;
+pub use own_variables::Owner;
 pub(crate) use retries::Retries;
 
 use serde::{Deserialize, Serialize};
@@ -44,11 +46,13 @@ pub enum Reduction {
     Locks,
     /// A loop that changes a counter and takes that back, and does nothing else, waits.
     Counters,
+    /// A loop may store to a variable that no other thread writes, if it leaves there what was there.
+    OwnVariables,
 }
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Reduction; 9] = [
+    pub const ALL: [Reduction; 10] = [
         Reduction::Retries,
         Reduction::NetEffect,
         Reduction::Barriers,
@@ -58,6 +62,7 @@ impl Reduction {
         Reduction::Flags,
         Reduction::Locks,
         Reduction::Counters,
+        Reduction::OwnVariables,
     ];
 
     /// What it is called on the command line and in reports.
@@ -72,6 +77,7 @@ impl Reduction {
             Reduction::Flags => "flags",
             Reduction::Locks => "locks",
             Reduction::Counters => "counters",
+            Reduction::OwnVariables => "own-variables",
         }
     }
 }

@@ -40,6 +40,7 @@ use super::counters::Counting;
 use super::flags::{Flag, Flags};
 use super::known_locks::KnownLocks;
 use super::own_nodes::Stored;
+use super::own_variables::{self, OwnStores};
 use super::tries::is_in_vain;
 use crate::Options;
 use crate::error::Error;
@@ -85,6 +86,8 @@ pub(crate) struct Retries<'p> {
     pub attempts: HashMap<u32, Attempts>,
     /// Whether a store to a node that nobody has seen is no effect, see [`own_nodes`](super::own_nodes).
     pub own_nodes: bool,
+    /// Whether a store to a variable that no other thread writes may be none, see [`own_variables`].
+    own_variables: bool,
 }
 
 /// Answers to an attempt to change a counter, and since when a thread repeats itself that fails with each.
@@ -130,7 +133,9 @@ pub(super) struct Back {
     /// How many stores to own nodes count as effects, and what the last one at each place stored.
     own_effects: u32,
     own: Stored,
-    /// What would have to be a flag.
+    /// What it stored to variables that no other thread writes.
+    variables: OwnStores,
+    /// What would have to be a flag, or to have an owner.
     flag: Option<Flag>,
 }
 
@@ -162,7 +167,10 @@ impl History<'_> {
         let counts = reductions.has(Reduction::Counters)
             && program.words.is_empty()
             && any(|instr| matches!(instr, Instr::Rmw { .. }));
-        let wanted = retries || locks || takes_flags || counts;
+        let own_variables = reductions.has(Reduction::OwnVariables)
+            && program.words.is_empty()
+            && any(|instr| matches!(instr, Instr::Store { .. }));
+        let wanted = retries || locks || takes_flags || counts || own_variables;
         if tracking == Tracking::Never && wanted && program.has_loops() {
             let frees = any(|instr| matches!(instr, Instr::Free { kind, .. } if *kind != AllocKind::Stack));
             self.retries = Some(Retries {
@@ -174,7 +182,7 @@ impl History<'_> {
                 known,
                 alike: true,
                 takes_flags,
-                flags: if takes_flags || counts { flags } else { Flags::default() },
+                flags: if takes_flags || counts || own_variables { flags } else { Flags::default() },
                 asks: false,
                 later: Vec::new(),
                 counts,
@@ -182,6 +190,7 @@ impl History<'_> {
                 looked: HashSet::new(),
                 attempts: HashMap::new(),
                 own_nodes,
+                own_variables,
             });
         }
     }
@@ -203,7 +212,10 @@ impl History<'_> {
 
     fn ended_if_nothing_new(&mut self, tag: Tag) -> Result<Tag, Error> {
         let back = match self.node(tag).next {
-            Next::Emit(_) => self.comes_back(tag),
+            Next::Emit(_) => match self.comes_back(tag, false) {
+                None if self.guesses_owners() => self.comes_back(tag, true),
+                back => back,
+            },
             _ => None,
         };
         if let Some(error) = self.saw_a_lock(tag, back.as_ref()) {
@@ -222,6 +234,7 @@ impl History<'_> {
                 return Ok(tag);
             }
             let by = match (back.locks, back.flags) {
+                (0, 0) if !back.variables.is_empty() => Reduction::OwnVariables,
                 (0, 0) if back.own.is_empty() => Reduction::Retries,
                 (0, 0) => Reduction::OwnNodes,
                 (0, _) => Reduction::Flags,
@@ -272,14 +285,25 @@ impl History<'_> {
             && named(a.thread()).all(|reg| a.register(reg) == b.register(reg))
     }
 
-    /// Whether the thread was in its present state before and nothing happened since.
-    fn comes_back(&self, tag: Tag) -> Option<Back> {
+    /// Whether variables may be taken to have an owner.
+    fn guesses_owners(&self) -> bool {
+        self.retries
+            .as_ref()
+            .is_some_and(|known| known.own_variables && !known.asks && !known.flags.is_full())
+    }
+
+    /// Whether the thread was in its present state before and nothing happened since; with `guesses`, if variables of
+    /// which nothing is known may be its own.
+    fn comes_back(&self, tag: Tag, guesses: bool) -> Option<Back> {
         let Retries { retries, locks, takes_flags, .. } = self.retries.as_ref()?;
         let state = self.state(tag);
-        let mut back = Back::default();
+        let mut back = Back { variables: OwnStores::new(guesses), ..Back::default() };
         let mut after = tag;
         loop {
             let at = self.node(after).parent?;
+            if guesses && self.state(at).events() + own_variables::FAR < state.events() {
+                return None;
+            }
             // Iterations that are made do not overlap.
             if after != tag && self.node(after).seen > self.node(at).seen {
                 return None;
@@ -287,7 +311,12 @@ impl History<'_> {
             // Variables of functions that the loop calls are another matter: they end with the iteration.
             let variable = self.own_variable(after, at, state.thread());
             let own = variable.is_none() && self.is_own_store(after, at);
+            let of_owner =
+                variable.is_none() && !own && self.is_of_own_variable(after, at, &mut back.variables);
             match self.node(after).label {
+                _ if of_owner => {
+                    back.own_effects += self.state(after).effects() - self.state(at).effects();
+                }
                 Label::Choice { .. } => back.chose = true,
                 label if is_in_vain(&label) => back.in_vain = true,
                 Label::Write { rmw: RmwKind::Lock(LockKind::Release), .. } if *locks => {
@@ -326,7 +355,7 @@ impl History<'_> {
             if before.effects() + back.locks + back.flags + back.own_effects != state.effects() {
                 return None;
             }
-            match (variable, self.loss(after, at, locked)) {
+            match (variable, self.loss(after, at, locked || of_owner)) {
                 (Some(object), _) => back.new.push(object),
                 (None, _) if own => {}
                 (None, Loss::Nothing) => {}
@@ -337,13 +366,15 @@ impl History<'_> {
                 |object: &EventId| object.thread == state.thread() && object.index >= before.events();
             let covered = |object: &EventId| is_new(object) || self.object(tag) == Some(*object);
             if !locked
-                && (back.locks + back.flags > 0 || *retries)
+                && (back.locks + back.flags > 0 || !back.variables.is_empty() || *retries)
                 && self.are_like(before, state)
                 && back.new.iter().all(is_new)
                 && back.objects.iter().all(covered)
                 && back.own.iter().all(|&(loc, value)| self.own_content(at, loc) == Some(value))
+                && self.leaves_as_it_was(at, &back.variables)
             {
                 back.since = before.events();
+                back.flag = back.flag.or_else(|| self.new_owned(state.thread(), &back.variables));
                 back.looked = before.looks() != state.looks();
                 return Some(back);
             }
