@@ -77,6 +77,18 @@ fn reader_writer_lock() -> String {
     text + "thread I { x.fetch_add(1, rlx) }\nthread J { x.fetch_add(1, rlx) }\n"
 }
 
+/// Threads that say what they are doing while they wait, one that looks at it, and increments.
+fn heartbeats() -> String {
+    let mut text = "program beats\nglobal x, go, c, e\n".to_string();
+    for (name, state) in [("P", "c"), ("Q", "e")] {
+        text += &format!(
+            "thread {name} {{ r = go.acq; while r == 0 {{ {state}.rel = 1; r = go.acq }} {state}.rel = 2; x.fetch_add(1, rlx) }}\n"
+        );
+    }
+    text += "thread R { a = c.rlx; b = e.rlx; go.rel = 1; a = c.acq; x.fetch_add(1, rlx) }\n";
+    text + "thread I { x.fetch_add(1, rlx) }\nthread J { x.fetch_add(2, rlx) }\n"
+}
+
 /// Starts it, and kills it after a while with SIGKILL; whether that came before its end.
 fn kill(mut child: Child, after: Duration) -> bool {
     std::thread::sleep(after);
@@ -98,6 +110,7 @@ fn a_killed_search_goes_on() {
 #[test]
 fn a_killed_search_with_reductions_goes_on() {
     is_killed("counters", &reader_writer_lock(), None);
+    is_killed("owners", &heartbeats(), None);
 }
 
 /// Kills a search again and again; in the end it must have found as many executions, complete and blocked, as are

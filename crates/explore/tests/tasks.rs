@@ -121,7 +121,16 @@ thread Q = add()
 thread R = add()
 thread S { a = y.rlx; b = x.acq }
 ";
-    for (text, least) in [(flags, 10), (counters, 10), (polls, 5), (twins, 10)] {
+    let owners = "program owners
+global x, y, c, e
+fn copy() { r = 0; while r < 2 { e.na = x.acq; r = e.na } return r }
+fn say() { r = 0; c.rel = 1; while r == 0 { c.rel = 1; r = x.acq } c.rel = 2; return r }
+thread P { a = copy(); y.rlx = 1 }
+thread Q { a = say(); b = y.rlx }
+thread R { a = c.acq; x.rel = 1; x.rel = 2; b = c.acq }
+";
+    let all = [(flags, 10), (counters, 10), (polls, 5), (twins, 10), (owners, 10)];
+    for (text, least) in all {
         let program = porf_ir::parse(text).unwrap();
         for model in [Model::Sc, Model::Ra, Model::Rc11] {
             let whole = alone(&program, model, Equivalence::Mo);

@@ -150,7 +150,7 @@ pub struct Args {
     #[arg(long, hide = true)]
     branches: Option<u32>,
     /// Switch off a reduction, and visit the executions that it leaves out: retries, own-nodes, net-effect, flags,
-    /// counters, barriers, locks, symmetry, awaits, or all
+    /// counters, own-variables, barriers, locks, symmetry, awaits, or all
     #[arg(long, value_delimiter = ',', value_name = "NAME", value_parser = no_reduce)]
     no_reduce: Vec<NoReduce>,
     /// Which thread moves first where several can: the result is the same, the way there is not
