@@ -4,6 +4,13 @@
 # for the tests of the pages, where there is one to install. Prints nothing if there is nothing to do.
 set -euo pipefail
 
+sudo=""
+[ "$(id -u)" -eq 0 ] || sudo="sudo"
+# A fresh machine knows no packages yet: what is looked for below would seem not to exist.
+if command -v apt-get >/dev/null 2>&1 && ! apt-cache show z3 >/dev/null 2>&1; then
+    $sudo apt-get update -qq
+fi
+
 missing=()
 need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need clang clang
@@ -33,8 +40,6 @@ fi
 
 [ ${#missing[@]} -eq 0 ] && exit 0
 echo "installing: ${missing[*]}" >&2
-sudo=""
-[ "$(id -u)" -eq 0 ] || sudo="sudo"
 if command -v apt-get >/dev/null 2>&1; then
     $sudo apt-get update -qq
     DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq "${missing[@]}" >/dev/null
