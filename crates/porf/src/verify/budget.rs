@@ -85,7 +85,7 @@ pub(crate) struct Watch<'a> {
 }
 
 /// Time between two looks at the memory: they cost some microseconds.
-const MEASURE: Duration = Duration::from_millis(5);
+const MEASURE: Duration = Duration::from_millis(20);
 
 impl<'a> Watch<'a> {
     /// Begins now.
