@@ -36,7 +36,7 @@ pub(crate) struct Engine<'p, M: MemoryModel> {
     /// Old positions of events to those in a copy.
     map: Vec<Ev>,
     /// Blocked executions are shown even if they tell nothing.
-    all_blocked: bool,
+    pub all_blocked: bool,
     /// Whether there are executions that this search does not build.
     pub detector: Detector<M>,
     /// What may be symmetric, if that is asked for. It is where the graph has needs beyond porf.
@@ -203,8 +203,11 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
         let revisits = self.trail.choices.len();
         let Trail { now: graph, history, choices, .. } = &mut self.trail;
         self.model.places(&WithHistory { graph, history }, event, choices);
-        if revisits > start {
-            self.release_first(start, revisits);
+        if let Some(blocked) =
+            self.trail.choices[start..revisits].iter().position(|choice| self.releases(choice))
+        {
+            self.leave_out_in_vain(event, start + blocked, revisits)?;
+            self.release_first(start + blocked);
         }
         Ok(())
     }
@@ -631,21 +634,21 @@ impl<'p, M: MemoryModel> Engine<'p, M> {
     }
 
     /// Lets the revisits that may free a blocked thread be tried first: a search that is not seen to its end
-    /// should see executions that end. The revisits are the choices from `start` to `end`; the last one is tried first.
+    /// should see executions that end. The first of them is the choice at `first`; the last one is tried first.
+    #[cold]
+    fn release_first(&mut self, first: usize) {
+        let mut choices = std::mem::take(&mut self.trail.choices);
+        choices[first..].sort_by_key(|choice| self.releases(choice));
+        self.trail.choices = choices;
+    }
+
+    /// Whether a choice is a revisit that may free a blocked thread.
     #[inline]
-    fn release_first(&mut self, start: usize, end: usize) {
-        let Trail { now: graph, choices, .. } = &mut self.trail;
-        let is_blocked = |choice: &Choice| match *choice {
-            Choice::Revisit(read) => {
-                let thread = graph.event(read).id.thread.as_usize();
-                tag_of(graph, thread) == Tag(graph.event(read).tag)
-                    && tag_of(graph, thread).ready() == Ready::No
-            }
-            _ => false,
-        };
-        if let Some(first) = choices[start..end].iter().position(is_blocked) {
-            choices[start + first..].sort_by_key(is_blocked);
-        }
+    pub fn releases(&self, choice: &Choice) -> bool {
+        let Choice::Revisit(read) = *choice else { return false };
+        let graph = &self.trail.now;
+        let tag = tag_of(graph, graph.event(read).id.thread.as_usize());
+        tag == Tag(graph.event(read).tag) && tag.ready() == Ready::No
     }
 
     /// What is wrong in the present graph, in the end or because of its newest event.

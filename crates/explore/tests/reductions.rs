@@ -8,6 +8,8 @@
 mod counters;
 #[path = "reductions/flags.rs"]
 mod flags;
+#[path = "reductions/in_vain.rs"]
+mod in_vain;
 #[path = "reductions/nodes.rs"]
 mod nodes;
 #[path = "reductions/own_variables.rs"]
@@ -350,6 +352,14 @@ fn retries() {
 #[test]
 fn awaits() {
     let (hang, wrong) = compare(12, programs(500), with_loops(0), Reductions::only(Reduction::Awaits));
+    assert!(hang > 0 && wrong > 0);
+}
+
+#[test]
+fn waiting_in_vain() {
+    let (hang, wrong) = compare(16, programs(500), in_vain::source, Reductions::only(Reduction::Awaits));
+    assert!(hang > 0 && wrong > 0);
+    let (hang, wrong) = compare(17, budget(150), in_vain::source, Reductions::ALL);
     assert!(hang > 0 && wrong > 0);
 }
 

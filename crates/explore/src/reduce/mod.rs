@@ -6,6 +6,7 @@
 mod awaits;
 mod counters;
 mod flags;
+mod in_vain;
 mod known_locks;
 mod own_nodes;
 mod own_variables;
