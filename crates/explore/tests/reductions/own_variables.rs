@@ -123,7 +123,7 @@ fn created(seed: u64) -> String {
 }
 
 pub fn source(seed: u64, at: u64) -> Source {
-    let text = if at % 2 == 0 { together(seed) } else { created(seed) };
+    let text = if at.is_multiple_of(2) { together(seed) } else { created(seed) };
     let program = porf_ir::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     (program, text, 3)
 }
