@@ -7,8 +7,9 @@
 //! schedule is any function of the graph (TruSt, see [`search`](crate::search)).
 //!
 //! Source: the idea of Kokologiannakis, Marmanis, Vafeiadis, "Unblocking dynamic partial order reduction", CAV
-//! 2023, who give a blocked read its new source in place. A read that came last needs none of that. Deviations:
-//! what is blocked by an assumption about several reads, or after a write, still is.
+//! 2023, who give a blocked read its new source in place. A read that came last hardly needs that; of those that do,
+//! [`in_vain`](super::in_vain) tells. Deviations: what is blocked by an assumption about several reads, or after a
+//! write, still is.
 //!
 //! A read may have to wait if it is that of a lock, if an assumption or a block can follow it with no access
 //! between them, or if it is all that a loop does, always at the same address; if it changes a counter
