@@ -6,9 +6,10 @@
 
 #[path = "../tests/generator/mod.rs"]
 mod generator;
+#[path = "../tests/ways/mod.rs"]
+mod ways;
 
 use generator::{Generator, Shape};
-use porf_param::prove::{Candidates, Options, Order, Outcome, search};
 use porf_param::{Memory, Request, load, prove};
 use porf_verdict::Verdict;
 
@@ -33,31 +34,11 @@ fn main() {
             }
             // No way alone may do more than the default did.
             let most = answer.statistics.work.min(max_work);
-            let ways = [
-                ("coherence", Order::Coherence, Candidates::None, false),
-                ("issue", Order::Issue, Candidates::None, false),
-                ("bold", Order::Issue, Candidates::Bold, false),
-                ("careful", Order::Issue, Candidates::Careful, false),
-                ("cores", Order::Issue, Candidates::Cores, false),
-                ("slices", Order::Issue, Candidates::Cores, true),
-            ];
-            let one = |memory: Memory, options: Options<'_>| {
-                let found = search(&system, Options { memory, max_work: most, ..options }).expect("a system");
-                (!matches!(found.outcome, Outcome::Unknown(_))).then_some(found.statistics.work)
-            };
-            // A robust system may also be searched under sequential consistency, once it is known to be one.
-            let ask = |candidates| one(memory, Options { candidates, robust: true, ..Options::default() });
-            let robust = match answer.robust {
-                Some(_) => [Candidates::None, Candidates::Bold].into_iter().filter_map(ask).min(),
-                None => None,
-            };
-            let memories = [Some((memory, 0, "")), robust.map(|work| (Memory::Sc, work, ", robust"))];
-            let ways = memories.into_iter().flatten().flat_map(|memory| ways.map(|way| (memory, way)));
-            let alone = ways.filter_map(|((memory, before, how), (name, order, candidates, sliced))| {
-                let work = one(memory, Options { order, candidates, sliced, ..Options::default() })?;
-                Some((before + work, format!("{name}{how}")))
-            });
-            let (best, name) = alone.min().unwrap_or((most, "none".to_owned()));
+            let alone = ways::alone(&system, memory, answer.robust.is_some(), most);
+            if std::env::var_os("PORF_WAYS").is_some() {
+                eprintln!("{path} {} {} {alone:?}", memory.word(), answer.statistics.work);
+            }
+            let (best, name) = alone.into_iter().min().unwrap_or((most, "none".to_owned()));
             let ratio = answer.statistics.work as f64 / best as f64;
             println!(
                 "| {path} | {} | {} | {best} ({name}) | {ratio:.1} |",

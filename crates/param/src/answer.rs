@@ -112,11 +112,13 @@ pub struct Robust {
 
 /// The share of an exact search: what it can prove it has most often proved soon.
 const EXACT: Share = Share { begins: 0, favoured: 400_000, weight: WHOLE / 4, kind: Kind::Exact };
-/// Whether the system is robust.
-const ROBUST: Share = Share { begins: 0, favoured: 0, weight: WHOLE, kind: Kind::Other };
+/// Whether the system is robust. If it is, there is more to do, so this may take a little more than its share.
+const ROBUST: Share = Share { begins: 0, favoured: 0, weight: WHOLE + WHOLE / 4, kind: Kind::Other };
+/// The same question to candidates, beside many other searches.
+const GUESSED_ROBUST: Share = Share { weight: WHOLE, ..ROBUST };
 /// A search that guesses, and when each of them begins.
 const GUESS: Share = Share { begins: 0, favoured: 0, weight: WHOLE, kind: Kind::Guess };
-const BOLD_BEGINS: u64 = 200_000;
+const BOLD_BEGINS: u64 = 18_000;
 const CAREFUL_BEGINS: u64 = 3_000_000;
 const CORES_BEGIN: u64 = 8_000_000;
 const SLICES_BEGIN: u64 = 5_000_000;
@@ -239,7 +241,7 @@ fn plan<'a>(request: &Request<'a>, both: bool, time: Duration) -> Plan<'a> {
         };
         plan.push((bold, if one { GUESS } else { begin(GUESS, BOLD_BEGINS) }));
         let robust = Options { candidates: Candidates::Bold, max_work: GUESSED_ROBUST_WORK, ..robust };
-        plan.extend(buffered.then_some((robust, begin(ROBUST, CAREFUL_BEGINS))));
+        plan.extend(buffered.then_some((robust, begin(GUESSED_ROBUST, CAREFUL_BEGINS))));
         plan.push((careful, begin(GUESS, CAREFUL_BEGINS)));
         plan.push((cores, begin(GUESS, CORES_BEGIN)));
         plan.push((Options { sliced: true, ..cores }, begin(GUESS, SLICES_BEGIN)));

@@ -41,11 +41,12 @@ pub enum Kind {
 pub const WHOLE: u64 = 16;
 /// The weight of a search is divided by this, if another one of its kind has fewer open cubes.
 const UNPROMISING: u64 = 4;
-/// Steps in the shortest and the longest turn of a search with the weight [`WHOLE`].
-const SHORTEST: u64 = 4_000;
+/// Steps in the shortest and the longest turn of a search with the weight [`WHOLE`]. The shortest is what the easiest systems
+/// need: what one search decides in it must not wait long for the first turns of the others.
+const SHORTEST: u64 = 500;
 const LONGEST: u64 = 1_000_000;
 /// A turn is this part of what the search has done: what is easy for one search does not wait long for the others.
-const PART: u64 = 8;
+const PART: u64 = 16;
 
 /// Whose turn it is, and what the searches share.
 pub struct Turns {
