@@ -1,12 +1,15 @@
-// What a program may ask ThreadSanitizer's runtime: where an address is, what the heap has, objects of a virtual
-// machine; and accesses that it announces itself. A case fails by its exit status.
+// What a program may ask ThreadSanitizer's runtime: where an address is, what the heap has and who allocated it, objects of
+// a virtual machine; and accesses that it announces itself. A case fails by its exit status.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 const char *__tsan_locate_address(void *, char *, size_t, void **, size_t *);
+int __tsan_get_alloc_stack(void *, void **, size_t, int *, uint64_t *);
 void __tsan_flush_memory(void);
 void __tsan_java_alloc(size_t, size_t);
 void __tsan_java_free(size_t, size_t);
@@ -18,6 +21,10 @@ void __tsan_java_mutex_unlock(size_t);
 void __tsan_java_mutex_lock_rec(size_t, int);
 size_t __sanitizer_get_allocated_size(const void *);
 int __sanitizer_get_ownership(const void *);
+const void *__sanitizer_get_allocated_begin(const void *);
+int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t), void (*)(const volatile void *));
+void __sanitizer_symbolize_pc(void *, const char *, char *, size_t);
+void __sanitizer_symbolize_global(void *, const char *, char *, size_t);
 uint32_t __sanitizer_unaligned_load32(const void *);
 void __sanitizer_unaligned_store32(void *, uint32_t);
 void __sanitizer_syscall_pre_impl_getpid(void);
@@ -72,13 +79,49 @@ static int accesses(void) {
     return __sanitizer_unaligned_load32(bytes + 1) == 0x01020304 && bytes[1] == 4;
 }
 
-static int (*const cases[])(void) = {locate, objects, accesses};
-static const char *const names[] = {"locate", "objects", "accesses"};
+__attribute__((noinline)) static char *allocator(void) {
+    char *block = malloc(24);
+    block[0] = 1;
+    return block;
+}
+
+static int allocation(void) {
+    char *block = allocator(), text[64];
+    void *trace[4];
+    int thread = -1;
+    uint64_t system = 0;
+    int good = __tsan_get_alloc_stack(block + 5, trace, 4, &thread, &system) > 0;
+    good &= thread >= 0 && system == (uint64_t)syscall(SYS_gettid);
+    __sanitizer_symbolize_pc(trace[0], "%f at line %l%%", text, sizeof text);
+    good &= !strncmp(text, "allocator at line ", 18) && text[strlen(text) - 1] == '%';
+    __sanitizer_symbolize_pc(trace[0], "%f", text, 6);
+    good &= !strcmp(text, "allo");
+    __sanitizer_symbolize_global(&some_global[1], "%g", text, sizeof text);
+    good &= !strcmp(text, "some_global");
+    good &= __sanitizer_get_allocated_begin(block + 5) == block;
+    free(block);
+    return good && !__tsan_get_alloc_stack(block, trace, 4, &thread, &system);
+}
+
+static volatile size_t made, gone;
+static void make(const volatile void *block, size_t size) { made += block ? size : 0; }
+static void lose(const volatile void *block) { gone += block != 0; }
+
+static int hooks(void) {
+    static int installed;
+    if (!installed++ && !__sanitizer_install_malloc_and_free_hooks(make, lose)) return 0;
+    size_t made_before = made, gone_before = gone;
+    free(allocator());
+    return made == made_before + 24 && gone == gone_before + 1;
+}
+
+static int (*const cases[])(void) = {locate, objects, accesses, allocation, hooks};
+static const char *const names[] = {"locate", "objects", "accesses", "allocation", "hooks"};
 
 static void *run(void *function) { return (void *)(intptr_t)(*(int (*const *)(void))function)(); }
 
 int main(int argc, char **argv) {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         if (argc < 2) puts(names[i]);
         else if (!strcmp(argv[1], names[i])) {
             pthread_t thread;

@@ -9,9 +9,10 @@ use crate::call::caller;
 use crate::entry;
 use crate::finding;
 use crate::plain::short_pc;
+use crate::settled;
 use crate::shadow;
 use crate::trace::{self, Accessed};
-use crate::world::{HOT, IDLE, PENDING, Step, World, visible_as, world};
+use crate::world::{HOT, IDLE, PENDING, Step, visible_as, world};
 use porf_sample::engine::{Update, View};
 use porf_sample::race::{Access, Kind};
 use porf_sample::scheduler::Scheduler;
@@ -62,6 +63,12 @@ pub unsafe fn locate(address: usize, size: usize) -> LocationId {
     }
 }
 
+/// The location of the object that begins here is to be looked for again.
+pub fn forget_recent(address: usize) {
+    // SAFETY: called while running.
+    unsafe { world() }.recent[slot(address)].address = 0;
+}
+
 /// A location found lately; most accesses are to one of these.
 #[derive(Clone, Copy)]
 pub struct Recent {
@@ -100,7 +107,11 @@ unsafe fn find(address: usize, size: usize, memory: u128) -> LocationId {
             place.address == address && usize::from(place.size) == size
         });
         let location = match known {
-            Some(known) => up_to_date(LocationId(known), memory),
+            Some(known) => {
+                make_room();
+                w.engine.thaw(LocationId(known));
+                up_to_date(LocationId(known), memory)
+            }
             None => establish(address, size, memory),
         };
         w.recent[slot(address)] = Recent { address, size, location };
@@ -116,9 +127,10 @@ unsafe fn establish(address: usize, size: usize, memory: u128) -> LocationId {
     // SAFETY: called while running.
     let w = unsafe { world() };
     if w.engine.live_locations() >= w.next_sweep {
-        sweep(w);
+        settled::forget_locations(w);
         w.next_sweep = FIRST_SWEEP.max(2 * w.engine.live_locations());
     }
+    make_room();
     let location = w.engine.new_location(memory);
     if let Some(release) = release {
         w.engine.inherit_release(location, release);
@@ -131,29 +143,19 @@ unsafe fn establish(address: usize, size: usize, memory: u128) -> LocationId {
     location
 }
 
-/// So many locations may gather before the first look at which of them are worth remembering.
-pub const FIRST_SWEEP: usize = 1 << 12;
-
-/// Forgets the objects that are as if they had always held the value in memory: all that was done to them happens
-/// before all that is to come. A program that keeps many objects with atomics uses few of them at a time.
-#[cold]
-fn sweep(w: &mut World) {
-    let Some(everyone) = w.engine.everyone() else { return };
-    for location in w.engine.settled_locations(&everyone) {
-        let place = w.detector.place(location.0);
-        let (start, length) = (place.address, usize::from(place.size));
-        if !place.is_settled(&everyone.hb) {
-            continue;
-        }
-        place.begin(start, length);
-        shadow::for_each(start, length, |cell, mask| {
-            // SAFETY: a cell of the shadow.
-            w.detector.uncover(unsafe { &mut *cell }, mask, location.0);
-        });
-        w.engine.release_location(location);
-        w.recent[slot(start)].address = 0;
+/// Writes down the locations that were not used lately, if there are many.
+fn make_room() {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    if w.engine.is_warm() {
+        let mut recent = w.recent.map(|recent| recent.location.0);
+        recent.sort_unstable();
+        w.engine.freeze(|location| recent.binary_search(&location.0).is_ok());
     }
 }
+
+/// So many locations may gather before the first look at which of them are worth remembering.
+pub const FIRST_SWEEP: usize = 1 << 12;
 
 /// What the last stores to atomic objects that overlap these bytes release, if there are any.
 fn released(address: usize, size: usize) -> Option<View> {
@@ -163,6 +165,7 @@ fn released(address: usize, size: usize) -> Option<View> {
     for byte in address..address + size {
         // SAFETY: a cell of the shadow.
         if let Some(place) = w.detector.place_at(unsafe { &*shadow::cell(byte) }, byte & 3) {
+            w.engine.thaw(LocationId(place));
             release.get_or_insert_default().join(&w.engine.history(LocationId(place)).newest().release);
         }
     }
@@ -230,7 +233,10 @@ pub unsafe fn location_for_pending_store(address: usize, size: usize) -> Locatio
     // SAFETY: called while running; a cell of the shadow.
     unsafe {
         match world().detector.place_at(&*shadow::cell(address), address & 3) {
-            Some(place) => LocationId(place),
+            Some(place) => {
+                world().engine.thaw(LocationId(place));
+                LocationId(place)
+            }
             None => establish(address, size, read_native(address, size)),
         }
     }

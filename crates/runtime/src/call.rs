@@ -150,23 +150,35 @@ pub unsafe extern "C" fn __tsan_func_exit() {
 
 /// The calls of a thread, innermost first, below `pc`.
 pub fn stack_of(world: &World, thread: ThreadId, pc: usize, mut frame: impl FnMut(usize)) {
-    // SAFETY: reads within the thread's buffer.
+    if pc != 0 {
+        frame(pc);
+    }
+    calls_of(world, thread).iter().rev().for_each(|&call| frame(call));
+}
+
+/// The same for as many as there is room for; how many that are.
+pub fn innermost(world: &World, thread: ThreadId, pc: usize, room: &mut [usize]) -> usize {
+    let first = (pc != 0).then_some(pc);
+    let calls = first.into_iter().chain(calls_of(world, thread).iter().rev().copied());
+    let mut count = 0;
+    for (to, call) in room.iter_mut().zip(calls) {
+        *to = call;
+        count += 1;
+    }
+    count
+}
+
+/// The calls of a thread, outermost first.
+fn calls_of(world: &World, thread: ThreadId) -> &[usize] {
+    // SAFETY: within the thread's buffer.
     unsafe {
         let hot = HOT.get();
         let fiber = &world.fibers[thread.as_usize()];
         let start = if thread == ThreadId(0) { MAIN.get() as usize } else { fiber.calls.as_ptr() as usize };
         let top = if thread == world.current { (*hot).calls as usize } else { fiber.calls_top };
-        if pc != 0 {
-            frame(pc);
-        }
         // The calls of a fiber of the program's own lie elsewhere.
         let (start, top) = crate::coroutine::calls(fiber.coroutine, start, top);
-        if top < start {
-            return;
-        }
-        let depth = ((top - start) / size_of::<usize>()).min(DEPTH);
-        for i in (0..depth).rev() {
-            frame(*(start as *const usize).add(i));
-        }
+        let depth = (top.saturating_sub(start) / size_of::<usize>()).min(DEPTH);
+        std::slice::from_raw_parts(start as *const usize, depth)
     }
 }

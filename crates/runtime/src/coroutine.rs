@@ -76,11 +76,30 @@ pub extern "C" fn __tsan_create_fiber(_flags: u32) -> usize {
         w.engine.release(w.current, &mut new.view);
         w.refresh();
     }
-    Box::into_raw(Box::new(new)) as usize
+    let new = Box::into_raw(Box::new(new)) as usize;
+    if is_running() {
+        // SAFETY: running.
+        unsafe { world() }.left.push(new);
+    }
+    new
+}
+
+/// What fibers had seen that nobody runs now, and that have no number of their own yet.
+pub fn left(w: &World) -> impl Iterator<Item = &View> {
+    // SAFETY: a fiber that is destroyed is struck off.
+    w.left
+        .iter()
+        .map(|&fiber| unsafe { &*(fiber as *const Coroutine) })
+        .filter(|f| f.id.is_none())
+        .map(|f| &f.view)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tsan_destroy_fiber(fiber: usize) {
+    if is_running() {
+        // SAFETY: running.
+        unsafe { world() }.left.retain(|&left| left != fiber);
+    }
     // SAFETY: made by `__tsan_create_fiber`.
     drop(unsafe { Box::from_raw(fiber as *mut Coroutine) });
 }
@@ -94,6 +113,9 @@ pub unsafe extern "C" fn __tsan_switch_to_fiber(to: usize, flags: u32) {
     let from = __tsan_get_current_fiber() as *mut Coroutine;
     // SAFETY: running; both were made here and not destroyed.
     unsafe {
+        let left = &mut world().left;
+        left.retain(|&left| left != to);
+        left.push(from as usize);
         let (from, next) = (&mut *from, &mut *(to as *mut Coroutine));
         let hot = HOT.get();
         let w = world();

@@ -286,13 +286,7 @@ fn record(w: &mut World, what: FindingKind, key: u64, message: &str) -> Option<u
 /// The innermost frames of a thread, and how many there are.
 pub fn frames(w: &World, thread: ThreadId, pc: usize) -> ([usize; MAX_FRAMES], usize) {
     let mut frames = [0usize; MAX_FRAMES];
-    let mut depth = 0;
-    call::stack_of(w, thread, pc, |pc| {
-        if depth < MAX_FRAMES {
-            frames[depth] = pc;
-            depth += 1;
-        }
-    });
+    let depth = call::innermost(w, thread, pc, &mut frames);
     (frames, depth)
 }
 

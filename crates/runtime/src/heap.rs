@@ -5,6 +5,7 @@
 //! blocks wait in a queue of up to [`QUARANTINE`] bytes before they are given out again; their shadow is
 //! marked freed. All bookkeeping is rolled back with the program.
 
+use crate::allocation::{self, Allocation};
 use crate::call::caller;
 use crate::finding;
 use crate::hooks;
@@ -27,7 +28,8 @@ struct Header {
     /// Bytes the program may use; the distance back to the true header for [`ALIGNED`].
     size: u64,
     state: u32,
-    /// The next free or quarantined block, in units of 16 bytes from the start.
+    /// The next free or quarantined block, in units of 16 bytes from the start; of a block that the program has, by whom
+    /// it was allocated ([`crate::allocation`]).
     next: u32,
 }
 
@@ -105,7 +107,8 @@ pub unsafe fn allocate(size: usize) -> usize {
             heap.next = block + room;
             block
         };
-        *header(block) = Header { size: size as u64, state: LIVE, next: 0 };
+        let by = if world::is_initialised() { allocation::note(world::world(), caller()) } else { 0 };
+        *header(block) = Header { size: size as u64, state: LIVE, next: by };
         if is_running() {
             if reused != 0 {
                 forget(block, room.min(MARKED));
@@ -270,6 +273,18 @@ pub fn live(block: usize) -> Option<usize> {
 
 /// The block that an address lies in, if the program has it: beginning and size. Goes through all blocks.
 pub fn block_at(address: usize) -> Option<(usize, usize)> {
+    allocated_at(address).map(|(start, size, _)| (start, size))
+}
+
+/// By whom the block was allocated that an address lies in.
+pub fn allocation_at(address: usize) -> Option<&'static Allocation> {
+    let (.., number) = allocated_at(address)?;
+    // SAFETY: nothing is allocated, and no number given, before that.
+    world::is_initialised().then(|| unsafe { world::world() }.allocations.get(number)).flatten()
+}
+
+/// [`block_at`], and the number of the allocation.
+fn allocated_at(address: usize) -> Option<(usize, usize, u32)> {
     let all = used();
     let mut block = START + 16 + HEADER;
     if !all.contains(&address) {
@@ -285,7 +300,7 @@ pub fn block_at(address: usize) -> Option<(usize, usize)> {
             let inner = unsafe { (block + 16..block + size).step_by(16).find(|&at| is_inner(at, block)) };
             let start = inner.unwrap_or(block);
             let is_inside = (start..block + size.max(1)).contains(&address);
-            return (head.state == LIVE && is_inside).then_some((start, size - (start - block)));
+            return (head.state == LIVE && is_inside).then_some((start, size - (start - block), head.next));
         }
         block += room + HEADER;
     }
@@ -314,12 +329,27 @@ fn interrupts(name: &str) {
     }
 }
 
+/// Pairs of functions that want to be told of new blocks and of those that are freed.
+static HOOKS: Global<[(Option<Malloc>, Option<Free>); 5]> = Global::new([(None, None); 5]);
+
+pub type Malloc = extern "C" fn(usize, usize);
+pub type Free = extern "C" fn(usize);
+
+/// Installs such a pair; how many there are then, or 0 if there is no room.
+pub fn install(hooks: (Option<Malloc>, Option<Free>)) -> i32 {
+    // SAFETY: one kernel thread.
+    let all = unsafe { &mut *HOOKS.get() };
+    let Some(place) = all.iter().position(|pair| *pair == (None, None)) else { return 0 };
+    all[place] = hooks;
+    place as i32 + 1
+}
+
 /// A program that wants to know of its blocks is told of a new one.
 fn announce(block: usize, size: usize) -> usize {
-    if block != 0
-        && let Some(function) = hooks::malloc_hook()
-    {
-        function(block, size);
+    if block != 0 {
+        // SAFETY: one kernel thread.
+        let installed = unsafe { *HOOKS.get() }.map(|(function, _)| function);
+        hooks::malloc_hook().into_iter().chain(installed.into_iter().flatten()).for_each(|f| f(block, size));
     }
     block
 }
@@ -336,10 +366,10 @@ unsafe extern "C" fn malloc_inner(size: usize) -> usize {
 
 unsafe extern "C" fn free_inner(block: usize) {
     interrupts("free");
-    if block != 0
-        && let Some(function) = hooks::free_hook()
-    {
-        function(block);
+    if block != 0 {
+        // SAFETY: one kernel thread.
+        let installed = unsafe { *HOOKS.get() }.map(|(_, function)| function);
+        hooks::free_hook().into_iter().chain(installed.into_iter().flatten()).for_each(|f| f(block));
     }
     // SAFETY: the contract of this function is that of the one it calls.
     unsafe { release(block) }

@@ -7,6 +7,7 @@ use crate::interpose;
 use crate::real;
 use crate::sys;
 use crate::world::{is_running, world};
+use porf_event::ThreadId;
 
 const SAME: usize = usize::MAX;
 
@@ -49,7 +50,12 @@ identity! {
 /// The number of the thread that runs.
 pub fn number() -> i32 {
     // SAFETY: running.
-    first() + unsafe { world() }.current.as_usize() as i32
+    number_of(unsafe { world() }.current)
+}
+
+/// The number of a thread.
+pub fn number_of(thread: ThreadId) -> i32 {
+    first() + thread.as_usize() as i32
 }
 
 /// Which thread of the program has a number.

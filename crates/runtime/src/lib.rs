@@ -15,6 +15,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(clippy::missing_safety_doc, reason = "every exported function is the C function of that name")]
 
+mod allocation;
 mod annotate;
 mod ask;
 mod atomic;
@@ -48,9 +49,11 @@ mod process;
 mod repeat;
 mod report;
 mod sanitizer;
+mod settled;
 mod shadow;
 mod signal;
 mod standalone;
+mod symbolize;
 mod sync;
 mod sys;
 mod syscall;

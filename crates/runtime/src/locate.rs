@@ -107,14 +107,22 @@ pub unsafe extern "C" fn __tsan_locate_address(
     region.sort.as_ptr()
 }
 
-/// Who allocated memory is not kept.
+/// By whom the block was allocated that an address lies in: how many calls are told, and the thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn __tsan_get_alloc_stack(
-    _address: usize,
-    _trace: *mut usize,
-    _room: usize,
-    _thread: *mut i32,
-    _system: *mut u64,
+pub unsafe extern "C" fn __tsan_get_alloc_stack(
+    address: usize,
+    trace: *mut usize,
+    room: usize,
+    thread: *mut i32,
+    system: *mut u64,
 ) -> i32 {
-    0
+    let Some(allocation) = heap::allocation_at(address) else { return 0 };
+    let calls = allocation.calls.iter().take_while(|&&call| call != 0).take(room);
+    // SAFETY: the caller's pointers, and its array of so many places.
+    unsafe {
+        calls.clone().enumerate().for_each(|(place, &call)| *trace.add(place) = call);
+        *thread = i32::from(allocation.thread.0);
+        *system = crate::identity::number_of(allocation.thread) as u64;
+    }
+    calls.count() as i32
 }

@@ -84,6 +84,9 @@ pub fn lock(address: usize, deadline: Option<u64>) -> i32 {
         if object.owner == me && kind == ERRORCHECK {
             return EDEADLK;
         }
+        if deadline.is_none() {
+            sync::awaits(Some(index));
+        }
         if !wait_on(index, "for a mutex", deadline) {
             return ETIMEDOUT;
         }
@@ -115,6 +118,7 @@ fn take(index: usize) -> i32 {
     // SAFETY: called while running.
     let w = unsafe { world() };
     let me = w.me();
+    w.fiber().awaits = None;
     let object = &mut w.syncs[index];
     object.owner = me;
     object.count = 1;

@@ -170,7 +170,7 @@ unsafe fn alone() -> *mut Shared {
         volatile: 0,
         c11: 0,
         isolation: 0,
-        window: DEFAULT_WINDOW,
+        window: standalone::history().unwrap_or(DEFAULT_WINDOW),
         max_steps: u64::MAX,
         tick: 100,
         output: 2,

@@ -5,6 +5,7 @@
 //!
 //! Limits: who created a thread, locks that were held and calls of `sleep` are not told.
 
+use crate::allocation::DEPTH;
 use crate::hooks;
 use crate::locate::{self, Region};
 use crate::sys::Global;
@@ -220,7 +221,9 @@ pub unsafe extern "C" fn __tsan_get_report_loc(
         put(thread, region.thread.map_or(0, |thread| i32::from(thread.0)));
         put(descriptor, -1);
         put(suppressable, 0);
-        put_trace(trace, room, &[]);
+        let allocation = crate::heap::allocation_at(report.0.address as usize);
+        let calls = allocation.map_or([0; DEPTH], |allocation| allocation.calls.map(|call| call as u64));
+        put_trace(trace, room, &calls);
     }
     1
 }

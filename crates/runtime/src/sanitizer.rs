@@ -2,14 +2,15 @@
 //!
 //! What concerns other sanitizers (containers, fake stacks, coverage) is accepted and changes nothing.
 
+use crate::call::caller;
 use crate::entry;
 use crate::finding;
 use crate::heap;
 use crate::modules;
 use crate::plain::any_range;
 use crate::standalone;
-use crate::sys;
-use crate::world::{is_initialised, world};
+use crate::world::{is_initialised, is_running, world};
+use porf_sample::protocol::FindingKind;
 use porf_sample::race::Kind;
 use std::ffi::{CStr, c_char};
 
@@ -56,14 +57,22 @@ interface! {
     __sanitizer_get_free_bytes() -> usize { 0 }
     __sanitizer_get_unmapped_bytes() -> usize { 0 }
     __sanitizer_purge_allocator() {}
-    __sanitizer_install_malloc_and_free_hooks(_allocated: usize, _freed: usize) -> i32 { 0 }
-    __sanitizer_set_report_path(_path: *const c_char) {}
-    __sanitizer_set_report_fd(_descriptor: usize) {}
-    __sanitizer_get_report_path() -> *const c_char { c"stderr".as_ptr() }
+    __sanitizer_get_allocated_begin(address: usize) -> usize { heap::block_at(address).map_or(0, |(start, _)| start) }
+    __sanitizer_get_allocated_size_fast(block: usize) -> usize { heap::live(block).unwrap_or(0) }
+    __sanitizer_install_malloc_and_free_hooks(allocated: Option<heap::Malloc>, freed: Option<heap::Free>) -> i32 {
+        heap::install((allocated, freed))
+    }
+    __sanitizer_set_report_path(path: *const c_char) {
+        // SAFETY: the caller's string, or none.
+        let path = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
+        standalone::report_to(&path.unwrap_or(c"stderr").to_string_lossy());
+    }
+    __sanitizer_set_report_fd(descriptor: usize) { standalone::report_to_descriptor(descriptor) }
+    __sanitizer_get_report_path() -> *const c_char { standalone::report_path() }
     __sanitizer_report_error_summary(text: *const c_char) {
         // SAFETY: the caller's string.
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
-        sys::write_error(&format!("{text}\n"));
+        standalone::say(&format!("{text}\n"));
     }
     __sanitizer_set_death_callback(_callback: usize) {}
     __sanitizer_acquire_crash_state() -> i32 { 1 }
@@ -75,7 +84,7 @@ interface! {
             w.has_first_fiber();
             let (frames, depth) = finding::frames(w, w.current, 0);
             let frames: Vec<u64> = frames[..depth].iter().map(|&frame| frame as u64).collect();
-            sys::write_error(&standalone::places(&frames).0);
+            standalone::say(&standalone::places(&frames).0);
         }
     }
     __sanitizer_get_module_and_offset_for_pc(pc: usize, path: *mut u8, room: usize, offset: *mut usize) -> i32 {
@@ -92,10 +101,29 @@ interface! {
         1
     }
     __sanitizer_annotate_contiguous_container(_a: usize, _b: usize, _c: usize, _d: usize) {}
+    __sanitizer_annotate_double_ended_contiguous_container(
+        _a: usize, _b: usize, _c: usize, _d: usize, _e: usize, _f: usize
+    ) {}
+    __sanitizer_copy_contiguous_container_annotations(_a: usize, _b: usize, _c: usize, _d: usize) {}
+    __sanitizer_verify_contiguous_container(_a: usize, _b: usize, _c: usize) -> i32 { 1 }
+    __sanitizer_verify_double_ended_contiguous_container(_a: usize, _b: usize, _c: usize, _d: usize) -> i32 { 1 }
+    __sanitizer_contiguous_container_find_bad_address(_a: usize, _b: usize, _c: usize) -> usize { 0 }
+    __sanitizer_double_ended_contiguous_container_find_bad_address(
+        _a: usize, _b: usize, _c: usize, _d: usize
+    ) -> usize { 0 }
     __sanitizer_start_switch_fiber(_saved: usize, _bottom: usize, _size: usize) {}
     __sanitizer_finish_switch_fiber(_saved: usize, _bottom: usize, _size: usize) {}
     __sanitizer_sandbox_on_notify(_arguments: usize) {}
     __tsan_flush_memory() {}
+    __tsan_check_no_mutexes_held() {
+        if is_running() {
+            // SAFETY: running.
+            let w = unsafe { world() };
+            if !w.fiber().held.is_empty() {
+                finding::event(w, FindingKind::Lock, caller(), "a lock is held where none must be");
+            }
+        }
+    }
 }
 
 /// Objects of libraries that say themselves when they are read and written.

@@ -8,6 +8,14 @@ use porf_sample::race::Cell;
 const GIB: usize = 1 << 30;
 const ENTRIES: usize = 1 << 17;
 
+const PAGE: usize = 4096;
+/// Bytes of the shadow of one GiB.
+const LENGTH: usize = GIB / 4 * size_of::<Cell>();
+/// Bytes of the program whose shadow is a page.
+const COVERED: usize = PAGE / size_of::<Cell>() * 4;
+/// So many pages are looked at together.
+const CHUNK: usize = 1024;
+
 static TABLE: Global<*mut *mut Cell> = Global::new(std::ptr::null_mut());
 
 pub fn init() {
@@ -62,10 +70,6 @@ pub fn for_each_row(address: usize, length: usize, mut f: impl FnMut(&mut [Cell]
 /// Makes the cells of a long range untouched and gives their memory back. Before that, `forget` gets the parts of the
 /// range that have a shadow at all.
 pub fn discard(start: usize, length: usize, mut forget: impl FnMut(usize, usize)) {
-    const PAGE: usize = 4096;
-    /// Bytes of the program whose shadow is a page.
-    const COVERED: usize = PAGE / size_of::<Cell>() * 4;
-    const CHUNK: usize = 1024;
     let (first, last) = (start.next_multiple_of(COVERED), (start + length) / COVERED * COVERED);
     forget(start, first.min(start + length) - start);
     let mut at = first;
@@ -75,14 +79,11 @@ pub fn discard(start: usize, length: usize, mut forget: impl FnMut(usize, usize)
         unsafe {
             if !(*(*TABLE.get()).add((at >> 30) & (ENTRIES - 1))).is_null() {
                 let (shadow, pages) = (cell(at) as usize, (end - at) / COVERED);
-                let mut resident = [0u8; CHUNK];
-                let vector = resident.as_mut_ptr() as usize;
-                sys::syscall(libc::SYS_mincore, [shadow, pages * PAGE, vector, 0, 0, 0]);
+                let resident = resident(shadow, pages);
                 for page in (0..pages).filter(|&page| resident[page] & 1 != 0) {
                     forget(at + page * COVERED, COVERED);
                 }
-                let gone = libc::MADV_DONTNEED as usize;
-                sys::syscall(libc::SYS_madvise, [shadow, pages * PAGE, gone, 0, 0, 0]);
+                give_back(shadow, pages);
             }
         }
         at = end;
@@ -92,12 +93,65 @@ pub fn discard(start: usize, length: usize, mut forget: impl FnMut(usize, usize)
     }
 }
 
+/// Calls `f` with the cells of each page of the shadow that may have been touched, and gives the page back if the answer is
+/// that none of them is.
+pub fn for_each_page(f: &mut dyn FnMut(&mut [Cell]) -> bool) {
+    // SAFETY: one kernel thread; the table covers all, and nobody else has a reference to a cell.
+    unsafe {
+        for entry in 0..ENTRIES {
+            let region = *(*TABLE.get()).add(entry);
+            if region.is_null() {
+                continue;
+            }
+            for chunk in (0..LENGTH / PAGE).step_by(CHUNK) {
+                let start = region as usize + chunk * PAGE;
+                let resident = resident(start, CHUNK);
+                for page in (0..CHUNK).filter(|&page| resident[page] & 1 != 0) {
+                    let first = (start + page * PAGE) as *mut Cell;
+                    let cells = std::slice::from_raw_parts_mut(first, PAGE / size_of::<Cell>());
+                    if !f(cells) {
+                        give_back(first as usize, 1);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Makes all cells untouched.
+pub fn clear() {
+    // SAFETY: one kernel thread; the shadow of every GiB is as long.
+    unsafe {
+        for entry in 0..ENTRIES {
+            let region = *(*TABLE.get()).add(entry);
+            if !region.is_null() {
+                give_back(region as usize, LENGTH / PAGE);
+            }
+        }
+    }
+}
+
+/// Which pages are there, from `start` on.
+unsafe fn resident(start: usize, pages: usize) -> [u8; CHUNK] {
+    let mut resident = [0u8; CHUNK];
+    let vector = resident.as_mut_ptr() as usize;
+    // SAFETY: asks about pages of the shadow.
+    unsafe { sys::syscall(libc::SYS_mincore, [start, pages * PAGE, vector, 0, 0, 0]) };
+    resident
+}
+
+/// These pages are all zeros from now on.
+unsafe fn give_back(start: usize, pages: usize) {
+    let gone = libc::MADV_DONTNEED as usize;
+    // SAFETY: pages of the shadow, which are ours; zeroed cells are untouched ones.
+    unsafe { sys::syscall(libc::SYS_madvise, [start, pages * PAGE, gone, 0, 0, 0]) };
+}
+
 /// The end of the shadow that was reserved last.
 static LAST_END: Global<usize> = Global::new(0);
 
 #[cold]
 unsafe fn reserve(entry: *mut *mut Cell) -> *mut Cell {
-    const LENGTH: usize = GIB / 4 * size_of::<Cell>();
     // SAFETY: one kernel thread; `entry` is within the table.
     unsafe {
         // Some programs count their mappings.

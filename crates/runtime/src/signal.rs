@@ -78,6 +78,11 @@ fn action(signal: i32) -> Action {
     unsafe { (*ACTIONS.get())[signal as usize] }
 }
 
+/// Whether the program has a handler of any signal.
+pub fn has_handlers() -> bool {
+    (1..=SIGNALS).any(|signal| action(signal).handler > libc::SIG_IGN)
+}
+
 /// What the kernel calls for every signal that the program handles. Instrumented handlers enter the runtime:
 /// they must wait until nobody is in it.
 extern "C" fn arrive(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {

@@ -2,6 +2,7 @@
 //!
 //! `PORF_OPTIONS`, or else `TSAN_OPTIONS`, of the environment: `exitcode=N` is the status of a program that would end
 //! with 0 but has a finding (66 if not said, 0 changes nothing), `halt_on_error=1` ends it at the first,
+//! `log_path=FILE` has them told in a file, `history=N` keeps N stores of each atomic object (all, if N is 0), and
 //! `suppressions=FILE` and others of [`Settings`] leave findings out. The program itself may have the functions
 //! `__tsan_default_options` and `__tsan_default_suppressions`. Functions and lines are asked of binutils' `addr2line`,
 //! where there is one.
@@ -25,6 +26,58 @@ struct Wishes {
 
 static WISHES: Global<Option<Wishes>> = Global::new(None);
 
+/// Where findings are told: a descriptor, and its path.
+static REPORT: Global<(usize, Option<CString>)> = Global::new((2, None));
+
+/// Tells of findings in a file from now on: `path` and the number of the process, or `stdout` or `stderr`.
+pub fn report_to(path: &str) {
+    let descriptor = match path {
+        "stdout" => 1,
+        "stderr" => 2,
+        _ => {
+            // SAFETY: a system call without arguments.
+            let process = unsafe { sys::syscall(libc::SYS_getpid, [0; 6]) };
+            let Ok(name) = CString::new(format!("{path}.{process}")) else { return };
+            let flags = (libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_CLOEXEC) as usize;
+            // SAFETY: opens a file.
+            let file =
+                unsafe { sys::syscall(libc::SYS_open, [name.as_ptr() as usize, flags, 0o660, 0, 0, 0]) };
+            if file < 0 {
+                sys::fail(&format!("porf: cannot write {path}.{process}\n"));
+            }
+            file as usize
+        }
+    };
+    // SAFETY: one kernel thread.
+    unsafe { *REPORT.get() = (descriptor, CString::new(path).ok()) };
+}
+
+/// The same for a descriptor that is open.
+pub fn report_to_descriptor(descriptor: usize) {
+    // SAFETY: one kernel thread.
+    unsafe { *REPORT.get() = (descriptor, None) };
+}
+
+/// Where findings are told.
+pub fn report_path() -> *const c_char {
+    // SAFETY: one kernel thread; a text that stays until it is replaced.
+    unsafe { (*REPORT.get()).1.as_ref().map_or(c"stderr".as_ptr(), |path| path.as_ptr()) }
+}
+
+/// Tells of a finding, or something about it.
+pub fn say(text: &str) {
+    // SAFETY: one kernel thread; the text is valid for its length.
+    unsafe {
+        let descriptor = (*REPORT.get()).0;
+        sys::syscall(libc::SYS_write, [descriptor, text.as_ptr() as usize, text.len(), 0, 0, 0]);
+    }
+}
+
+/// How many stores of each atomic object are kept, if that is said: 0 for all.
+pub fn history() -> Option<u64> {
+    wishes().settings.history
+}
+
 /// Reads what the environment, which `getenv` does not know yet where we begin, and the program itself say.
 pub unsafe fn read_options(environment: *mut *mut c_char) {
     let mut settings = Settings::default();
@@ -47,6 +100,9 @@ pub unsafe fn read_options(environment: *mut *mut c_char) {
             sys::fail(&format!("porf: suppressions: {error}\n"));
         }
         suppressions.add_options(&settings);
+        if let Some(path) = &settings.log_path {
+            report_to(path);
+        }
         *WISHES.get() = Some(Wishes { settings, suppressions, matched: Vec::new() });
     }
 }
@@ -119,18 +175,18 @@ pub fn end(status: i32) -> i32 {
     let count = shared.progress.finding_count.load(Ordering::Relaxed) as usize;
     let told = shared.findings[..count.min(TOLD)].iter().filter(|finding| tell(finding)).count();
     if count > TOLD {
-        sys::write_error(&format!("porf: and {} more\n", count - TOLD));
+        say(&format!("porf: and {} more\n", count - TOLD));
     }
     let matched = std::mem::take(&mut wishes().matched);
     if wishes().settings.print_suppressions && !matched.is_empty() {
-        sys::write_error(&format!("porf: Matched {} suppressions:\n", matched.len()));
-        matched.iter().for_each(|rule| sys::write_error(&format!("  {rule}\n")));
+        say(&format!("porf: Matched {} suppressions:\n", matched.len()));
+        matched.iter().for_each(|rule| say(&format!("  {rule}\n")));
     }
     let failed = hooks::on_finalize().map_or(told != 0, |function| function((told != 0) as i32) != 0);
     if !failed {
         return status;
     }
-    sys::write_error("porf: `porf sample -- PROGRAM` runs more executions\n");
+    say("porf: `porf sample -- PROGRAM` runs more executions\n");
     if status == 0 { wishes().settings.exit_code } else { status }
 }
 
@@ -158,7 +214,7 @@ fn tell(finding: &Finding) -> bool {
         line.splitn(2, " at ").map(|part| (part, *is_top))
     });
     let Some(kind) = kind else {
-        sys::write_error(&text);
+        say(&text);
         return true;
     };
     let Wishes { suppressions, matched, .. } = wishes();
@@ -172,7 +228,7 @@ fn tell(finding: &Finding) -> bool {
             false
         }
         None => {
-            sys::write_error(&text);
+            say(&text);
             true
         }
     }
@@ -199,7 +255,7 @@ pub fn places(frames: &[u64]) -> (String, Vec<(String, bool)>) {
 }
 
 /// The output of a command; None if there is no such command.
-fn ask(words: &[&str]) -> Option<String> {
+pub fn ask(words: &[&str]) -> Option<String> {
     let words: Vec<CString> = words.iter().filter_map(|word| CString::new(*word).ok()).collect();
     let mut pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
     pointers.push(std::ptr::null());

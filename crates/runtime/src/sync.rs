@@ -4,6 +4,7 @@
 //! afterwards takes over the state that libc left in them. From then on the state is here, found through
 //! the shadow of the object's address.
 
+use crate::settled;
 use crate::shadow;
 use crate::trace;
 use crate::world::{HOT, World, block, is_running, world};
@@ -151,6 +152,13 @@ pub fn wait_on(index: usize, waiting: &'static str, deadline: Option<u64>) -> bo
     woken
 }
 
+/// The running thread has this lock, or waits for it, before it does anything else; `None` if that is over.
+pub fn awaits(lock: Option<usize>) {
+    // SAFETY: called while running.
+    let w = unsafe { world() };
+    w.fiber().awaits = lock.map(|index| (index, w.syncs[index].id));
+}
+
 /// Whether locks of the running thread order anything now.
 #[inline]
 fn orders() -> bool {
@@ -180,6 +188,7 @@ impl World {
 
     pub fn acquire_from(&mut self, index: usize) {
         self.changed();
+        settled::forget_if_due(self);
         trace::event(self, Did::Acquire, self.syncs[index].address);
         if orders() {
             self.engine.acquire(self.current, &self.syncs[index].view);

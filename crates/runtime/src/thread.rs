@@ -26,7 +26,7 @@ pub enum Start {
 }
 
 const STACK: usize = 8 << 20;
-const JOINING: &str = "for a thread to end";
+pub const JOINING: &str = "for a thread to end";
 const CANCELED: usize = usize::MAX;
 
 /// There are to be threads: executions begin if they did not yet.

@@ -21,12 +21,14 @@ fn wait(condition: usize, mutex: usize, deadline: Option<u64>) -> i32 {
     if error != 0 {
         return error;
     }
+    sync::awaits(Some(object(mutex, |_| {})));
     let woken = wait_on(index, "for a condition", deadline);
     // A wake-up may have been meant for this thread while a signal's handler ran: it wakes for no reason then, as
     // POSIX allows, rather than to miss it.
     // SAFETY: running.
     let woken = woken || unsafe { world() }.fiber().interrupted != Interrupted::No;
     let error = lock::lock(mutex, None);
+    sync::awaits(None);
     crate::thread::test_cancel();
     if error != 0 {
         return error;

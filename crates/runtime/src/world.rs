@@ -47,6 +47,8 @@ pub struct World {
     pub current: ThreadId,
     /// Numbers that kernel threads have exchanged, see [`crate::coroutine`].
     pub swaps: Vec<(ThreadId, ThreadId)>,
+    /// The fibers of the program that nobody runs.
+    pub left: Vec<usize>,
     pub lenders: Vec<Lender>,
     /// More lenders than there are were needed.
     pub starved: bool,
@@ -54,6 +56,7 @@ pub struct World {
     pub sync_count: usize,
     pub free_syncs: Vec<u32>,
     pub recent: [crate::atomic::Recent; 256],
+    pub allocations: crate::allocation::Allocations,
     pub maps: crate::maps::Maps,
     pub modules: crate::modules::Modules,
     pub channels: crate::channel::Channels,
@@ -203,12 +206,14 @@ pub fn init(shared: *mut Shared) {
             runnable: Vec::new(),
             current: ThreadId(0),
             swaps: Vec::new(),
+            left: Vec::new(),
             lenders: Vec::new(),
             starved: false,
             syncs: Vec::new(),
             sync_count: 0,
             free_syncs: Vec::new(),
             recent: crate::atomic::NOTHING_RECENT,
+            allocations: crate::allocation::Allocations::default(),
             maps: crate::maps::Maps::default(),
             modules: crate::modules::Modules::default(),
             channels: crate::channel::Channels::default(),
@@ -270,8 +275,11 @@ pub fn begin(seed: u64) {
     let w = unsafe { world() };
     w.seed = seed;
     w.undo_swaps();
+    w.left.clear();
     w.engine.reset();
-    w.detector.reset();
+    if w.detector.reset() {
+        crate::shadow::clear();
+    }
     if w.calibrates {
         w.scheduler.begin_pct(seed);
     } else {

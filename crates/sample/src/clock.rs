@@ -27,6 +27,11 @@ impl Clock {
         }
     }
 
+    /// Of the threads from this number on nothing is known.
+    pub fn threads(&self) -> u16 {
+        (FEW + self.more.len()) as u16
+    }
+
     /// Replaces what is known of a thread.
     #[inline]
     pub fn set(&mut self, thread: ThreadId, value: u32) {

@@ -19,6 +19,7 @@
 //! what was executed.
 
 use crate::clock::Clock;
+use crate::frozen::Location;
 use crate::history::{History, NONE, Store};
 use crate::scheduler::Scheduler;
 use porf_event::ThreadId;
@@ -27,6 +28,9 @@ use smallvec::SmallVec;
 /// Initial stores belong to this clock of the main thread, which no event of it takes: not 0, which
 /// every clock covers without having seen anything.
 pub const INITIAL_CLOCK: u32 = 1;
+
+/// So many locations are kept at hand.
+const WARM: usize = 1 << 10;
 
 /// An atomic object of the present execution.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -94,9 +98,14 @@ impl View {
         self.fence = self.fence.max(fence);
     }
 
+    /// Of a view that no fence is known to: this one is.
+    pub(crate) fn set_fence(&mut self, fence: u32, sc: Clock) {
+        (self.fence, self.sc) = (fence, Some(Box::new(sc)));
+    }
+
     /// What R2 adds to happens-before.
     #[inline]
-    fn sc(&self) -> Option<&Clock> {
+    pub(crate) fn sc(&self) -> Option<&Clock> {
         self.sc.as_deref().filter(|_| self.fence != 0)
     }
 
@@ -204,9 +213,11 @@ pub enum Update {
 pub struct Engine {
     threads: Vec<Thread>,
     thread_count: usize,
-    locations: Vec<History>,
+    locations: Vec<Location>,
     location_count: usize,
     free: Vec<LocationId>,
+    /// Locations that are not written down, in use or not.
+    live: usize,
     /// R4: what is hb-before some SC fence.
     fenced: Clock,
     /// The last place given out in S.
@@ -225,6 +236,8 @@ pub struct Engine {
     pub last_read: (ThreadId, u32),
     /// What the store in hand releases, see [`Engine::own_release`].
     release: View,
+    /// See [`Engine::all_have_seen`].
+    seen: View,
 }
 
 impl Engine {
@@ -238,9 +251,10 @@ impl Engine {
     /// Begins a new execution with one running thread; keeps allocated memory.
     pub fn reset(&mut self) {
         self.thread_count = 0;
-        self.location_count = 0;
+        (self.location_count, self.live) = (0, 0);
         self.free.clear();
         self.fenced.clear();
+        self.seen.clear();
         self.sc_index = 0;
         self.reads_from = 0;
         self.events = 0;
@@ -325,28 +339,50 @@ impl Engine {
 
     /// A new atomic object; its initial value happens before everything.
     pub fn new_location(&mut self, initial: u128) -> LocationId {
-        if let Some(location) = self.free.pop() {
-            self.locations[location.0 as usize].init(initial);
-            return location;
+        let location = self.free.pop().unwrap_or(LocationId(self.location_count as u32));
+        let id = location.0 as usize;
+        if id == self.location_count {
+            self.location_count += 1;
+            if id == self.locations.len() {
+                self.locations.push(Location::default());
+            }
+            self.locations[id].thaw();
+            self.live += 1;
         }
-        let id = self.location_count;
-        self.location_count += 1;
-        if id == self.locations.len() {
-            self.locations.push(History::default());
-        }
-        self.locations[id].init(initial);
-        LocationId(id as u32)
+        self.thaw(location);
+        self.locations[id].live_mut().init(initial);
+        location
     }
 
     /// The location has bytes of others that are to end: whoever reads its value synchronises with what stored last
     /// there. That may be more than the program asks for, and never less.
     pub fn inherit_release(&mut self, location: LocationId, release: View) {
-        self.locations[location.0 as usize].release_at_first(release);
+        self.locations[location.0 as usize].live_mut().release_at_first(release);
+    }
+
+    /// The location is about to be used: it may have been [frozen](Engine::freeze).
+    pub fn thaw(&mut self, location: LocationId) {
+        self.live += usize::from(self.locations[location.0 as usize].thaw());
+    }
+
+    /// Whether so many locations were used since the last time that those which were not had better be written down.
+    pub fn is_warm(&self) -> bool {
+        self.live > WARM.max(self.location_count / 16)
+    }
+
+    /// Writes down all locations that are not `in_use`: before they are used, they must be [thawed](Engine::thaw).
+    pub fn freeze(&mut self, in_use: impl Fn(LocationId) -> bool) {
+        for index in (0..self.location_count).filter(|&index| !in_use(LocationId(index as u32))) {
+            self.live -= usize::from(self.locations[index].freeze());
+        }
     }
 
     /// The location is gone; its number may be given out again.
     pub fn free_location(&mut self, location: LocationId) {
-        self.locations[location.0 as usize].clear();
+        match &mut self.locations[location.0 as usize] {
+            Location::Live(history) => history.clear(),
+            frozen => *frozen = Location::default(),
+        }
         self.free.push(location);
     }
 
@@ -355,12 +391,31 @@ impl Engine {
         self.location_count - self.free.len()
     }
 
-    /// What every running thread has seen; None if none runs.
-    pub fn everyone(&self) -> Option<View> {
-        let mut running = self.threads[..self.thread_count].iter().filter(|thread| thread.running);
-        let mut everyone = running.next()?.view.clone();
-        running.for_each(|thread| everyone.meet(&thread.view));
-        Some(everyone)
+    /// What every running thread has seen, or `awaits`: a thread that waits may be known to see more before anything
+    /// else that it does. None if no thread runs.
+    pub fn everyone<'a>(&self, awaits: impl Fn(ThreadId) -> Option<&'a View>) -> Option<View> {
+        let mut everyone: Option<View> = None;
+        let mut meet = |view: &View| match &mut everyone {
+            Some(everyone) => everyone.meet(view),
+            none => *none = Some(view.clone()),
+        };
+        let threads = self.threads[..self.thread_count].iter().enumerate();
+        for (number, thread) in threads.filter(|(_, thread)| thread.running) {
+            match awaits(ThreadId(number as u16)) {
+                Some(more) => {
+                    let mut view = thread.view.clone();
+                    view.join(more);
+                    meet(&view);
+                }
+                None => meet(&thread.view),
+            }
+        }
+        everyone
+    }
+
+    /// Every thread has seen this; it helps to forget stores that nobody can read.
+    pub fn all_have_seen(&mut self, view: &View) {
+        self.seen.join(view);
     }
 
     /// Every location in use of which nothing is worth remembering but its value, which memory has: it may be freed,
@@ -368,15 +423,20 @@ impl Engine {
     pub fn settled_locations(&mut self, everyone: &View) -> Vec<LocationId> {
         let window = self.window;
         let mut settled = Vec::new();
-        for (index, history) in self.locations[..self.location_count].iter_mut().enumerate() {
-            if history.is_empty() {
+        for (index, location) in self.locations[..self.location_count].iter_mut().enumerate() {
+            if location.len() == 0 {
                 continue;
             }
+            let was_frozen = location.thaw();
+            let history = location.live_mut();
             if history.len() > 1 {
                 history.prune(&everyone.hb, window);
             }
             if history.is_settled(everyone) {
                 settled.push(LocationId(index as u32));
+            }
+            if was_frozen {
+                location.freeze();
             }
         }
         settled
@@ -384,24 +444,25 @@ impl Engine {
 
     /// The location is gone, and so is its memory.
     pub fn release_location(&mut self, location: LocationId) {
-        self.locations[location.0 as usize].release();
+        self.live -= usize::from(matches!(self.locations[location.0 as usize], Location::Live(_)));
+        self.locations[location.0 as usize] = Location::default();
         self.free.push(location);
     }
 
     /// Forgets everything about the location: it now holds `value` and has always done so.
     pub fn restart_location(&mut self, location: LocationId, value: u128) {
-        self.locations[location.0 as usize].init(value);
+        self.locations[location.0 as usize].live_mut().init(value);
     }
 
     /// The stores of an atomic object.
     pub fn history(&self, location: LocationId) -> &History {
-        &self.locations[location.0 as usize]
+        self.locations[location.0 as usize].live()
     }
 
     /// A plain store to an atomic location, by `thread` when its clock was `clock`.
     pub fn plain_store(&mut self, location: LocationId, thread: ThreadId, clock: u32, value: u128) {
         let mut prior = SmallVec::new();
-        let history = &mut self.locations[location.0 as usize];
+        let history = self.locations[location.0 as usize].live_mut();
         history.visible_accesses(&self.threads[thread.as_usize()].view, &mut prior);
         history.append(value, thread, clock, &View::default(), 0, &prior, NONE);
     }
@@ -416,7 +477,7 @@ impl Engine {
     ) -> u128 {
         let read = self.read(t, location, order, scheduler, Intent::Load, |_| Some(order));
         let thread = &mut self.threads[t.as_usize()];
-        let history = &mut self.locations[location.0 as usize];
+        let history = self.locations[location.0 as usize].live_mut();
         let store = history.store(read);
         let (value, clock) = (store.value, thread.view.hb.get(t));
         self.last_read = (store.thread, store.clock);
@@ -438,7 +499,8 @@ impl Engine {
             self.own_release(t, location, order);
         }
         let mut others: SmallVec<[u32; 16]> = SmallVec::new();
-        let settled = self.locations[location.0 as usize].settled(&self.threads[t.as_usize()].view);
+        let settled =
+            self.locations[location.0 as usize].live_mut().settled(&self.threads[t.as_usize()].view);
         let prior = match &settled {
             Some(last) => std::slice::from_ref(last),
             None => {
@@ -447,7 +509,7 @@ impl Engine {
             }
         };
         let thread = &mut self.threads[t.as_usize()];
-        let history = &mut self.locations[location.0 as usize];
+        let history = self.locations[location.0 as usize].live_mut();
         let release = match order.releases() {
             _ if self.c11 => &self.release,
             true => &thread.view,
@@ -500,19 +562,19 @@ impl Engine {
             Update::Fail(failure) => Some(failure),
         });
         self.note_read(t, location, read);
-        let value = self.locations[location.0 as usize].store(read).value;
+        let value = self.locations[location.0 as usize].live_mut().store(read).value;
         match update(value) {
             Update::Fail(failure) => {
                 self.synchronise(t, location, read, failure);
                 let clock = self.now(t);
-                self.locations[location.0 as usize].record_load(t, clock, read);
+                self.locations[location.0 as usize].live_mut().record_load(t, clock, read);
             }
             Update::Write(new) => {
                 self.synchronise(t, location, read, order);
                 let sc_index = self.next_sc_index(order);
                 self.own_release(t, location, order);
                 let clock = self.now(t);
-                let history = &mut self.locations[location.0 as usize];
+                let history = self.locations[location.0 as usize].live_mut();
                 self.release.join(&history.store(read).release);
                 history.append(new, t, clock, &self.release, sc_index, &[], read);
             }
@@ -528,7 +590,7 @@ impl Engine {
         let thread = &self.threads[t.as_usize()];
         self.release.assign(if order.releases() { &thread.view } else { &thread.released });
         if self.c11 {
-            let history = &mut self.locations[location.0 as usize];
+            let history = self.locations[location.0 as usize].live_mut();
             if order.releases() {
                 history.set_released(t, &self.release);
             } else if let Some(earlier) = history.released(t) {
@@ -576,7 +638,7 @@ impl Engine {
 
     /// Stores kept now, over all locations.
     pub fn stores_kept(&self) -> usize {
-        self.locations[..self.location_count].iter().map(History::len).sum()
+        self.locations[..self.location_count].iter().map(Location::len).sum()
     }
 
     fn new_thread(&mut self) -> ThreadId {
@@ -605,7 +667,9 @@ impl Engine {
         intent: Intent,
         load_order: impl Fn(u128) -> Option<Order>,
     ) -> u32 {
-        if let Some(only) = self.locations[location.0 as usize].settled(&self.threads[t.as_usize()].view) {
+        if let Some(only) =
+            self.locations[location.0 as usize].live_mut().settled(&self.threads[t.as_usize()].view)
+        {
             scheduler.pick_store(1);
             return only;
         }
@@ -627,7 +691,7 @@ impl Engine {
         let mut prior: SmallVec<[u32; 16]> = SmallVec::new();
         self.bounds(t, location, order, &mut prior);
         if (order != Order::SeqCst || intent != Intent::MayFail)
-            && let Some(floor) = self.locations[location.0 as usize].floor(&prior)
+            && let Some(floor) = self.locations[location.0 as usize].live_mut().floor(&prior)
         {
             return self.read_chain(location, floor, scheduler, intent, load_order);
         }
@@ -636,7 +700,7 @@ impl Engine {
         if order == Order::SeqCst {
             self.bounds(t, location, Order::Relaxed, &mut weaker);
         }
-        let history = &mut self.locations[location.0 as usize];
+        let history = self.locations[location.0 as usize].live_mut();
         let is_weaker = |store: u32| {
             order == Order::SeqCst
                 && load_order(history.store(store).value).is_some_and(|order| order != Order::SeqCst)
@@ -650,6 +714,7 @@ impl Engine {
         if candidates.len() > 1 {
             candidates.sort_unstable();
         }
+        scheduler.is_updated(history.is_updated());
         let chosen = candidates[scheduler.pick_store(candidates.len())];
         if is_weaker(chosen) {
             prior = weaker;
@@ -669,7 +734,8 @@ impl Engine {
         intent: Intent,
         load_order: impl Fn(u128) -> Option<Order>,
     ) -> u32 {
-        let history = &self.locations[location.0 as usize];
+        let history = self.locations[location.0 as usize].live();
+        scheduler.is_updated(history.is_updated());
         if intent == Intent::Load {
             return floor + scheduler.pick_store(history.len() - floor as usize) as u32;
         }
@@ -683,7 +749,7 @@ impl Engine {
 
     /// The stores that must not be mo-after the store written or read by an access of thread `t`.
     fn bounds(&self, t: ThreadId, location: LocationId, order: Order, prior: &mut SmallVec<[u32; 16]>) {
-        let history = &self.locations[location.0 as usize];
+        let history = self.locations[location.0 as usize].live();
         let view = &self.threads[t.as_usize()].view;
         history.visible_accesses(view, prior); // R1, R2
         if order == Order::SeqCst {
@@ -698,7 +764,7 @@ impl Engine {
     }
 
     fn synchronise(&mut self, t: ThreadId, location: LocationId, read: u32, order: Order) {
-        let store = self.locations[location.0 as usize].store(read);
+        let store = self.locations[location.0 as usize].live().store(read);
         self.threads[t.as_usize()].synchronise(t, store, order);
     }
 
@@ -711,22 +777,24 @@ impl Engine {
     }
 
     fn note_read(&mut self, t: ThreadId, location: LocationId, read: u32) {
-        let store = self.locations[location.0 as usize].store(read);
+        let now = self.now(t);
+        let store = self.locations[location.0 as usize].live().store(read);
         self.last_read = (store.thread, store.clock);
-        self.reads_from = self.reads_from.wrapping_add(edge((t, self.now(t)), store));
+        self.reads_from = self.reads_from.wrapping_add(edge((t, now), store));
     }
 
     #[inline]
     fn prune_if_due(&mut self, location: LocationId) {
-        if self.locations[location.0 as usize].is_due(self.prune_slack) {
+        if self.locations[location.0 as usize].live_mut().is_due(self.prune_slack) {
             self.prune(location);
         }
     }
 
     #[cold]
     fn prune(&mut self, location: LocationId) {
-        let Some(everyone) = self.everyone() else { return };
-        self.locations[location.0 as usize].prune(&everyone.hb, self.window);
+        let Some(mut everyone) = self.everyone(|_| None) else { return };
+        everyone.join(&self.seen);
+        self.locations[location.0 as usize].live_mut().prune(&everyone.hb, self.window);
     }
 }
 
@@ -737,7 +805,7 @@ mod tests {
     #[test]
     fn a_location_is_settled_when_everyone_has_seen_all_of_it() {
         let settled = |engine: &mut Engine| {
-            let everyone = engine.everyone().expect("the main thread runs");
+            let everyone = engine.everyone(|_| None).expect("the main thread runs");
             engine.settled_locations(&everyone)
         };
         let mut engine = Engine::new();
@@ -766,7 +834,7 @@ mod tests {
         engine.rmw_always(two, x, Order::Relaxed, &mut Newest, |value| value + 1);
         engine.finish_thread(two);
         engine.join_thread(main, two);
-        let everyone = engine.everyone().expect("the main thread runs");
+        let everyone = engine.everyone(|_| None).expect("the main thread runs");
         assert!(engine.settled_locations(&everyone).is_empty());
     }
 

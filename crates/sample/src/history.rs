@@ -17,6 +17,7 @@
 
 use crate::clock::Clock;
 use crate::engine::View;
+use crate::frozen::{Reader, Writer};
 use crate::place::ByThread;
 use crate::reuse::Reused;
 use porf_event::ThreadId;
@@ -124,11 +125,6 @@ impl History {
         self.kept = 0;
     }
 
-    /// Gives up its memory too.
-    pub fn release(&mut self) {
-        *self = History::default();
-    }
-
     /// Whether only one store is left, and reading it tells nobody anything who has seen `everyone`. Then the location
     /// is as one that has always held this value.
     pub fn is_settled(&self, everyone: &View) -> bool {
@@ -154,6 +150,11 @@ impl History {
     /// A store by its number.
     pub fn store(&self, store: u32) -> &Store {
         &self.stores[store as usize]
+    }
+
+    /// Whether a read-modify-write is among the stores.
+    pub fn is_updated(&self) -> bool {
+        self.blocks.len() < self.stores.len()
     }
 
     /// How many stores are kept.
@@ -480,6 +481,79 @@ impl History {
         for (index, lane) in self.lanes.iter().enumerate() {
             self.lane_of.set(lane.thread, index);
         }
+    }
+
+    /// Writes all of it down.
+    pub(crate) fn write(&self, out: &mut Writer) {
+        out.number(self.stores.len() as u32);
+        for store in self.stores.iter() {
+            out.number(store.value);
+            out.number(store.thread.0);
+            let rest =
+                [store.clock, store.block, store.position, store.previous.wrapping_add(1), store.sc_index];
+            rest.into_iter().for_each(|number| out.number(number));
+            out.view(&store.release);
+        }
+        out.number(self.blocks.len() as u32);
+        for block in self.blocks.iter() {
+            out.clock(&block.clock);
+            let rest = [u32::from(block.key.0.0), block.key.1, block.tail, block.successors.len() as u32];
+            rest.iter().chain(&block.successors).for_each(|&number| out.number(number));
+        }
+        out.number(self.lanes.len() as u32);
+        for lane in &self.lanes {
+            let rest =
+                [u32::from(lane.thread.0), lane.last_store.wrapping_add(1), lane.accesses.len() as u32];
+            rest.into_iter().for_each(|number| out.number(number));
+            for &(clock, store) in &lane.accesses {
+                out.number(clock);
+                out.number(store);
+            }
+            out.number(u32::from(lane.released.is_some()));
+            if let Some(released) = &lane.released {
+                out.view(released);
+            }
+        }
+        out.number(self.sc_stores.len() as u32);
+        for &(index, store) in &self.sc_stores {
+            out.number(index);
+            out.number(store);
+        }
+        out.number(self.chain.wrapping_add(1));
+        out.number(self.kept as u32);
+    }
+
+    /// Becomes what was written down; it is new.
+    pub(crate) fn read(&mut self, from: &mut Reader) {
+        for _ in 0..from.short() {
+            let store = self.stores.next();
+            store.value = from.number();
+            store.thread = ThreadId(from.short() as u16);
+            (store.clock, store.block, store.position) = (from.short(), from.short(), from.short());
+            (store.previous, store.sc_index) = (from.short().wrapping_sub(1), from.short());
+            from.view(&mut store.release);
+        }
+        for _ in 0..from.short() {
+            let block = self.blocks.next();
+            from.clock(&mut block.clock);
+            (block.key, block.tail) = ((ThreadId(from.short() as u16), from.short()), from.short());
+            block.successors = (0..from.short()).map(|_| from.short()).collect();
+        }
+        for place in 0..from.short() as usize {
+            let (thread, last_store) = (ThreadId(from.short() as u16), from.short().wrapping_sub(1));
+            let accesses: Vec<_> = (0..from.short()).map(|_| (from.short(), from.short())).collect();
+            self.access_count += accesses.len();
+            let released = (from.short() == 1).then(|| {
+                let mut view = Box::default();
+                from.view(&mut view);
+                view
+            });
+            self.lanes.push(Lane { thread, last_store, accesses, released });
+            self.lane_of.set(thread, place);
+        }
+        self.sc_stores = (0..from.short()).map(|_| (from.short(), from.short())).collect();
+        self.chain = from.short().wrapping_sub(1);
+        self.kept = from.short() as usize;
     }
 
     /// The thread's last release store here has this view.

@@ -18,6 +18,7 @@
 
 pub mod clock;
 pub mod engine;
+mod frozen;
 pub mod history;
 pub mod minimise;
 pub mod place;

@@ -9,9 +9,13 @@
 //!
 //! `free` counts as a write; whoever touches the bytes afterwards uses freed memory.
 //!
-//! Cells carry the generation of the execution that wrote them, so a new execution clears nothing.
-//! Cost: an access that repeats its epoch one comparison, any other O(1) without an extension. Eight bytes of
-//! shadow for four of the program.
+//! Accesses that every thread has seen are forgotten now and then ([`Detector::settle`]): no access to come can be
+//! unordered with them.
+//!
+//! A cell is the number of its state. The numbers of a new execution begin where those of the last ended, and what is
+//! smaller is of an earlier one: so a new execution clears nothing.
+//! Cost: an access that repeats its epoch one comparison, any other O(1) without an extension. Four bytes of
+//! shadow for four of the program, and what [`known`] needs.
 
 mod extension;
 mod known;
@@ -26,12 +30,9 @@ use porf_event::ThreadId;
 use state::{NO_EXTENSION, Next, State};
 
 /// The shadow of four bytes. All zeros is valid and means untouched.
-#[derive(Clone, Copy, Default, Debug)]
-#[repr(C, align(8))]
-pub struct Cell {
-    generation: u32,
-    state: u32,
-}
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+#[repr(transparent)]
+pub struct Cell(u32);
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -124,28 +125,52 @@ pub struct Past {
 }
 
 /// All that is known of plain memory and of atomic objects in one execution.
+#[derive(Default)]
 pub struct Detector {
-    generation: u32,
+    /// The number of no state; those of this execution are greater.
+    base: u32,
     known: Known,
     places: Vec<Place>,
 }
 
-impl Default for Detector {
-    fn default() -> Self {
-        Detector { generation: 1, known: Known::default(), places: Vec::new() }
-    }
-}
-
 impl Detector {
-    /// Begins a new execution: every cell is untouched again.
-    pub fn reset(&mut self) {
-        self.generation += 1;
-        self.known.reset();
+    /// Begins a new execution: every cell is untouched again. If that is said to be so, all cells must be cleared: the
+    /// numbers begin anew.
+    #[must_use]
+    pub fn reset(&mut self) -> bool {
+        self.base += self.known.reset();
+        let is_far = self.base > u32::MAX / 2;
+        self.base = if is_far { 0 } else { self.base };
+        is_far
     }
 
-    /// The number of the execution, which cells carry.
-    pub fn generation(&self) -> u32 {
-        self.generation
+    /// Whether it pays to [`settle`](Detector::settle).
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.known.is_due()
+    }
+
+    /// Forgets what nobody can race with any more who has seen `everyone`. `pages` must call its argument with all cells, in
+    /// groups; the answer says whether any cell of the group is touched.
+    pub fn settle(&mut self, everyone: &Clock, pages: impl FnOnce(&mut dyn FnMut(&mut [Cell]) -> bool)) {
+        let same = self.known.settle(everyone);
+        let mut touched = 0;
+        pages(&mut |cells| {
+            let before = touched;
+            for cell in cells {
+                let from = state_of(cell, self.base);
+                if from != UNTOUCHED {
+                    let to = same[from as usize];
+                    if to != from {
+                        self.known.move_to(from, to);
+                        set(cell, to, self.base);
+                    }
+                    touched += usize::from(to != UNTOUCHED);
+                }
+            }
+            touched > before
+        });
+        self.known.has_settled(touched);
     }
 
     /// Makes the cell untouched: the memory was allocated again. No place covers it any more. Returns what
@@ -153,7 +178,7 @@ impl Detector {
     pub fn forget(&mut self, cell: &mut Cell) -> u32 {
         let from = self.state_of(cell);
         debug_assert!(self.known.extension(from).is_none_or(|extension| extension.cover == [0; 4]));
-        cell.generation = 0;
+        *cell = Cell::default();
         self.known.leave(from, 1)
     }
 
@@ -163,7 +188,7 @@ impl Detector {
         let from = self.state_of(cell);
         let Some(extension) = self.known.extension(from) else { return 0 };
         debug_assert_eq!(extension.cover, [0; 4]);
-        let Some((thread, clock, pc, kind)) = extension.writes[0] else { return 0 };
+        let Some(Past { thread, clock, pc, kind, .. }) = extension.write_at(0) else { return 0 };
         // Who has a lock here shares the extension with nobody.
         let sync = self.known.own_extension(from).map_or(0, |own| std::mem::take(&mut own.sync));
         let to = self.known.put(from, State::written(thread, clock, pc, kind), 1);
@@ -208,7 +233,7 @@ impl Detector {
     /// The place is given up; its accesses stay with the bytes.
     pub fn uncover(&mut self, cell: &mut Cell, mask: u8, place: u32) {
         let places = &self.places;
-        let to = self.known.change(state_of(cell, self.generation), |extension| {
+        let to = self.known.change(state_of(cell, self.base), |extension| {
             bytes(mask).for_each(|byte| extension.cover[byte] = 0);
             places[place as usize].history(mask, |past| extension.keep(past));
         });
@@ -235,8 +260,7 @@ impl Detector {
     #[inline]
     pub fn is_repeated(&self, cell: &Cell, thread: ThreadId, now: u32, mask: u8, write: bool) -> bool {
         // All fields of a state with an extension are zero, and no epoch is.
-        cell.generation == self.generation
-            && self.known.state(cell.state).is_repeated(thread, now, mask, write)
+        self.known.state(self.state_of(cell)).is_repeated(thread, now, mask, write)
     }
 
     /// Checks an access to each of these cells and records it; returns a conflicting earlier access, and whether
@@ -257,7 +281,7 @@ impl Detector {
             }
             let (conflict, overwritten) = self.access_one(cell, from, access);
             overwrites |= overwritten;
-            last = if conflict.is_none() { Some((from, cell.state)) } else { None };
+            last = if conflict.is_none() { Some((from, self.state_of(cell))) } else { None };
             found = found.or(conflict);
         }
         (found, overwrites)
@@ -302,10 +326,8 @@ impl Detector {
         may_change: bool,
     ) -> bool {
         let first = cells[0];
-        let is_same = |cell: &Cell| (cell.generation, cell.state) == (first.generation, first.state);
-        first.generation == self.generation
-            && cells.iter().all(is_same)
-            && self.known.access_at_once(first.state, access, COUNT as u32, may_change)
+        cells.iter().all(|cell| *cell == first)
+            && self.known.access_at_once(self.state_of(&first), access, COUNT as u32, may_change)
     }
 
     /// The same in other common cases without a conflict.
@@ -333,18 +355,23 @@ impl Detector {
 
     #[inline]
     fn state_of(&self, cell: &Cell) -> u32 {
-        state_of(cell, self.generation)
+        state_of(cell, self.base)
     }
 
     #[inline]
     fn set(&self, cell: &mut Cell, state: u32) {
-        *cell = Cell { generation: self.generation, state };
+        set(cell, state, self.base);
     }
 }
 
 #[inline]
-fn state_of(cell: &Cell, generation: u32) -> u32 {
-    if cell.generation == generation { cell.state } else { UNTOUCHED }
+fn state_of(cell: &Cell, base: u32) -> u32 {
+    cell.0.saturating_sub(base)
+}
+
+#[inline]
+fn set(cell: &mut Cell, state: u32, base: u32) {
+    cell.0 = if state == UNTOUCHED { 0 } else { base + state };
 }
 
 #[inline]
@@ -396,6 +423,17 @@ mod tests {
             conflict.map(|c| (c.thread.0, c.kind))
         }
 
+        /// Forgets what all threads have seen.
+        fn settle(&mut self, pages: &mut [&mut [Cell]]) {
+            let mut everyone = self.clocks[0].clone();
+            self.clocks.iter().for_each(|clock| everyone.meet(clock));
+            self.detector.settle(&everyone, |each| {
+                pages.iter_mut().for_each(|page| {
+                    each(page);
+                })
+            });
+        }
+
         /// `to` synchronises with `from`.
         fn synchronise(&mut self, from: usize, to: usize) {
             let clock = self.clocks[from].clone();
@@ -435,7 +473,7 @@ mod tests {
         assert_eq!(w.access(0, Kind::Write, 15), None);
         assert_eq!(w.access(0, Kind::Write, 1), None);
         assert_eq!(w.access(0, Kind::Read, 4), None);
-        assert!(w.detector.known.extension(w.cell.state).is_none());
+        assert!(w.detector.known.extension(w.detector.state_of(&w.cell)).is_none());
         assert_eq!(w.access(1, Kind::Read, 2), Some((0, Kind::Write)), "the other bytes were written too");
         w.synchronise(0, 1);
         assert_eq!(w.access(1, Kind::Write, 2), None);
@@ -509,21 +547,34 @@ mod tests {
         assert_eq!(w.access(0, Kind::Free, 15), None);
         w.detector.uncover(&mut w.cell, 15, 0);
         w.detector.retire(&mut w.cell);
-        assert!(w.detector.known.extension(w.cell.state).is_none());
+        assert!(w.detector.known.extension(w.detector.state_of(&w.cell)).is_none());
         assert_eq!(w.access(1, Kind::AtomicRead, 15), Some((0, Kind::Free)));
+    }
+
+    #[test]
+    fn numbers_begin_anew_before_they_end() {
+        let mut w = World::new();
+        w.detector.base = u32::MAX / 2 - 1;
+        assert_eq!(w.access(0, Kind::Write, 15), None);
+        assert!(!w.detector.reset());
+        assert_eq!(w.access(1, Kind::Write, 15), None, "nobody has touched it");
+        assert_eq!(w.access(2, Kind::Write, 15), Some((1, Kind::Write)));
+        assert!(w.detector.reset());
+        w.cell = Cell::default();
+        assert_eq!(w.access(0, Kind::Write, 15), None);
     }
 
     #[test]
     fn a_new_execution_forgets() {
         let mut w = World::new();
         assert_eq!(w.access(0, Kind::Write, 15), None);
-        w.detector.reset();
+        assert!(!w.detector.reset());
         assert_eq!(w.access(1, Kind::Write, 15), None);
     }
 
     #[test]
-    fn a_cell_is_eight_bytes() {
-        assert_eq!(size_of::<Cell>(), 8);
+    fn a_cell_is_four_bytes() {
+        assert_eq!(size_of::<Cell>(), 4);
     }
 
     #[test]
@@ -554,6 +605,37 @@ mod tests {
         assert_eq!(w.detector.known.count(), 1, "nothing is left but the untouched state");
     }
 
+    #[test]
+    fn what_everyone_has_seen_is_forgotten() {
+        let mut w = World::new();
+        let mut cells = vec![Cell::default(); 1000];
+        for (place, cell) in cells.iter_mut().enumerate() {
+            let kind = if place % 2 == 0 { Kind::Write } else { Kind::Read };
+            for mask in [15, 1 << (place % 3)] {
+                let clock = &w.clocks[0];
+                let access =
+                    Access { thread: ThreadId(0), clock, now: clock.get(ThreadId(0)), pc: 0, mask, kind };
+                w.detector.access(std::slice::from_mut(cell), &access);
+                let now = clock.get(ThreadId(0));
+                w.clocks[0].set(ThreadId(0), now + 1);
+            }
+        }
+        assert!(w.detector.known.count() > 1000, "each has a past of its own");
+        w.synchronise(0, 1);
+        let (front, back) = cells.split_at_mut(500);
+        w.settle(&mut [front, back]);
+        assert!(w.detector.known.count() > 1000, "thread 2 has seen nothing");
+        w.synchronise(0, 2);
+        // The second half may be out of sight, swapped out for example.
+        let (front, back) = cells.split_at_mut(500);
+        w.settle(&mut [front]);
+        let count = w.detector.known.count();
+        assert!((2..600).contains(&count), "{count}");
+        w.settle(&mut [back]);
+        assert_eq!(w.detector.known.count(), 1, "nothing is left but the untouched state");
+        assert!(cells.iter().all(|cell| *cell == Cell::default()));
+    }
+
     /// Every access so far, byte by byte, compared with every new one.
     #[derive(Default)]
     struct Oracle(Vec<(usize, Past)>);
@@ -581,6 +663,9 @@ mod tests {
                 if rng.below(3) > 0 {
                     let from = rng.below(3);
                     w.synchronise(from, (from + 1 + rng.below(2)) % 3);
+                }
+                if rng.below(8) == 0 {
+                    w.settle(&mut [&mut cells]);
                 }
                 let thread = ThreadId(rng.below(3) as u16);
                 let kind = [Kind::Read, Kind::Read, Kind::Write, Kind::Write][rng.below(4)];

@@ -41,6 +41,9 @@ pub trait Scheduler {
     }
     /// Which of `count` stores, newest last, does a load return?
     fn pick_store(&mut self, count: usize) -> usize;
+    /// Whether the object of the load that is asked for next was ever changed by a read-modify-write.
+    #[inline]
+    fn is_updated(&mut self, _updated: bool) {}
     /// Some other choice among `count` (who is woken).
     fn choose(&mut self, count: usize) -> usize;
     /// Does what happens once in so many times happen now (a weak CAS fails)?

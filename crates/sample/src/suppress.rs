@@ -168,6 +168,10 @@ pub struct Settings {
     pub halt_on_error: bool,
     /// The file of suppressions.
     pub suppressions: Option<String>,
+    /// So many stores of each atomic object are kept; all, if it is 0.
+    pub history: Option<u64>,
+    /// Findings are told in this file, whose name the number of the process ends.
+    pub log_path: Option<String>,
     /// At the end the rules that left something out are told.
     pub print_suppressions: bool,
     atomic_races: bool,
@@ -180,6 +184,8 @@ impl Default for Settings {
             exit_code: 66,
             halt_on_error: false,
             suppressions: None,
+            history: None,
+            log_path: None,
             print_suppressions: false,
             atomic_races: true,
             off: Vec::new(),
@@ -206,6 +212,8 @@ impl Settings {
             "exitcode" => return self.exit_code = value.parse().unwrap_or(66),
             "halt_on_error" => return self.halt_on_error = yes,
             "suppressions" => return self.suppressions = Some(value.to_string()),
+            "history" => return self.history = value.parse().ok(),
+            "log_path" => return self.log_path = Some(value.to_string()),
             "print_suppressions" => return self.print_suppressions = yes,
             "report_atomic_races" => return self.atomic_races = yes,
             "report_thread_leaks" => &[Sort::Thread][..],
@@ -278,6 +286,8 @@ mod tests {
         rules.add_options(&settings);
         assert!(!rules.allow(FindingKind::Leak, "", [("main", true)].into_iter()));
         assert!(rules.allow(FindingKind::Lock, "", [("main", true)].into_iter()));
+        settings.read("history=7,log_path=/tmp/log history_size=3");
+        assert_eq!((settings.history, settings.log_path.as_deref()), (Some(7), Some("/tmp/log")));
         settings.read("report_destroy_locked=0");
         let mut rules = Suppressions::default();
         rules.add_options(&settings);

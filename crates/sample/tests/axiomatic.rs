@@ -42,15 +42,20 @@ fn sequences(c11: bool) -> Engine {
 }
 
 fn all_outcomes(program: &Program, engine: Engine) -> BTreeSet<Outcome> {
-    enumerate(program, engine, Replay::default()).0
+    enumerate(program, engine, Replay::default(), |_, _| {}).0
 }
 
 /// The outcomes over all choices, and how many executions were complete.
-fn enumerate(program: &Program, mut engine: Engine, mut choices: impl Choices) -> (BTreeSet<Outcome>, usize) {
+fn enumerate(
+    program: &Program,
+    mut engine: Engine,
+    mut choices: impl Choices,
+    between: fn(&mut Engine, &[LocationId]),
+) -> (BTreeSet<Outcome>, usize) {
     let (mut outcomes, mut executions) = (BTreeSet::new(), 0);
     loop {
         choices.begin(0);
-        let outcome = run(program, &mut engine, &mut choices);
+        let outcome = run(program, &mut engine, &mut choices, between);
         executions += usize::from(outcome.is_some());
         outcomes.extend(outcome);
         if !choices.go_on() {
@@ -102,7 +107,13 @@ impl Choices for Systematic {
     }
 }
 
-fn run(program: &Program, engine: &mut Engine, choices: &mut impl Choices) -> Option<Outcome> {
+/// One execution; `between` is called before each operation.
+fn run(
+    program: &Program,
+    engine: &mut Engine,
+    choices: &mut impl Choices,
+    between: fn(&mut Engine, &[LocationId]),
+) -> Option<Outcome> {
     engine.reset();
     let locations: Vec<LocationId> = (0..LOCATIONS).map(|_| engine.new_location(0)).collect();
     let threads: Vec<ThreadId> = program.iter().map(|_| engine.create_thread(ThreadId(0))).collect();
@@ -116,6 +127,7 @@ fn run(program: &Program, engine: &mut Engine, choices: &mut impl Choices) -> Op
         }
         choices.announce(&runnable, |t| program[t.as_usize()][next[t.as_usize()]]);
         let p = choices.next(&runnable)?.as_usize();
+        between(engine, &locations);
         let t = threads[p];
         match program[p][next[p]] {
             Op::Load(x, order) => read[p].push(engine.load(t, locations[x], order, choices) as u8),
@@ -470,6 +482,24 @@ fn conservative_pruning_loses_nothing() {
 }
 
 #[test]
+fn locations_that_were_written_down_are_the_same() {
+    let between = |engine: &mut Engine, locations: &[LocationId]| {
+        engine.freeze(|_| false);
+        locations.iter().for_each(|&location| engine.thaw(location));
+    };
+    let mut rng = Rng::new(8);
+    for round in 0..count(300, 10_000) {
+        let (threads, length) = [(2, 4), (3, 2)][round % 2];
+        let program = random_program(&mut rng, threads, length);
+        for c11 in [false, true] {
+            let frozen = enumerate(&program, sequences(c11), Replay::default(), between);
+            let kept = enumerate(&program, sequences(c11), Replay::default(), |_, _| {});
+            assert_eq!(frozen, kept, "{program:?}");
+        }
+    }
+}
+
+#[test]
 fn a_window_only_narrows() {
     let mut rng = Rng::new(6);
     let mut narrowed = 0;
@@ -505,8 +535,8 @@ fn sleep_sets_lose_no_outcome() {
     for (threads, length, programs) in [(2, 4, 300), (3, 2, 300), (3, 3, 40), (4, 2, 40)] {
         for _ in 0..count(programs, 20 * programs) {
             let program = random_program(&mut rng, threads, length);
-            let (outcomes, executions) = enumerate(&program, Engine::new(), Systematic::default());
-            let (every, interleavings) = enumerate(&program, Engine::new(), Replay::default());
+            let (outcomes, executions) = enumerate(&program, Engine::new(), Systematic::default(), |_, _| {});
+            let (every, interleavings) = enumerate(&program, Engine::new(), Replay::default(), |_, _| {});
             assert_eq!(outcomes, every, "{program:?}");
             assert!(executions <= interleavings, "{program:?}");
             fewer += executions;

@@ -68,6 +68,18 @@ fn a_program_by_itself_ends_with_66() {
     assert_eq!(run("exitcode=0").0, Some(0));
     assert_eq!(run("verbosity=1:exitcode=7").0, Some(7));
     assert_eq!(run("halt_on_error=1").0, Some(66));
+    let log = directory().join("by_itself.log");
+    let (code, text) = run(&format!("log_path={}", log.display()));
+    assert_eq!((code, text.as_str()), (Some(66), ""));
+    let logs = std::fs::read_dir(directory()).expect("it is there").flatten().map(|entry| entry.path());
+    let logs: Vec<_> =
+        logs.filter(|path| path.display().to_string().starts_with(&format!("{}.", log.display()))).collect();
+    assert!(!logs.is_empty());
+    for log in logs {
+        let text = std::fs::read_to_string(&log).expect("a report");
+        assert!(text.contains("data race") && text.contains("by_itself.c:"), "{text}");
+        std::fs::remove_file(&log).expect("it is ours");
+    }
     let right = build_text("by_itself_right", &two("atomic_int x;", "x = 1;", "x = 2;"));
     assert_eq!(Command::new(&right).status().expect("it runs").code(), Some(0));
 }

@@ -28,6 +28,9 @@ fn kinds_of_findings() {
         "trap",
         "segmentation fault",
     );
+    let held = "void __tsan_check_no_mutexes_held(void); pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;";
+    let asks = "pthread_mutex_lock(&m); __tsan_check_no_mutexes_held(); pthread_mutex_unlock(&m);";
+    check("held", &two(held, asks, "__tsan_check_no_mutexes_held();"), "lock", "a lock is held");
     check("aborts", &two("atomic_int x;", set, "if (atomic_load(&x)) abort();"), "panic", "abort");
     check("status", &two("atomic_int x;", set, "if (atomic_load(&x)) _exit(3);"), "assertion", "status 3");
     check(

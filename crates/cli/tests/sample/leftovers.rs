@@ -3,8 +3,9 @@
 use crate::answers::{build_answer, options};
 use crate::support::{PORF, build, build_text, corpus, directory, expected, sample, two};
 use serde_json::Value;
-use std::path::Path;
-use std::process::Command;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 #[test]
 fn memory_stays_bounded_on_long_runs() {
@@ -87,12 +88,31 @@ int main(void) {
     }
 }
 
-/// How many processes run this program.
-fn running(program: &Path) -> usize {
+/// The folders of the processes that run this program.
+fn processes(program: &Path) -> impl Iterator<Item = PathBuf> {
     let program = program.canonicalize().expect("it was built");
     let entries = std::fs::read_dir("/proc").expect("it is mounted").flatten();
-    let runs = |folder: &Path| std::fs::read_link(folder.join("exe")).is_ok_and(|exe| exe == program);
-    entries.filter(|entry| runs(&entry.path())).count()
+    let runs = move |folder: &PathBuf| std::fs::read_link(folder.join("exe")).is_ok_and(|exe| exe == program);
+    entries.map(|entry| entry.path()).filter(runs)
+}
+
+/// How many processes run this program.
+fn running(program: &Path) -> usize {
+    processes(program).count()
+}
+
+/// Waits for `porf`, and returns the most descriptors and threads that a process of the program was seen with.
+fn watch(porf: &mut Child, program: &Path) -> [usize; 2] {
+    let mut most = [0; 2];
+    while porf.try_wait().expect("it is ours").is_none() {
+        for process in processes(program) {
+            for (most, folder) in most.iter_mut().zip(["fd", "task"]) {
+                *most = std::fs::read_dir(process.join(folder)).map_or(0, Iterator::count).max(*most);
+            }
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    most
 }
 
 /// Waits until as many processes as wanted run the program; false if that does not happen.
@@ -126,8 +146,8 @@ fn no_process_is_left_behind() {
 }
 
 /// Every program of the corpus, built by gcc: 1,000 executions (ten times as many as usual of those that take long) need
-/// no more memory than 100, but for the table of distinct executions, and leave no process and no file, and what is found is found again from its seed, 100 times of
-/// 100. Some minutes, so with `PORF_FULL=1` only; a part of it otherwise.
+/// no more memory than 100, but for the table of distinct executions, nor more descriptors and threads, and leave no
+/// process and no file, and what is found is found again from its seed, 100 times of 100. Some minutes, so with `PORF_FULL=1` only; a part of it otherwise.
 #[test]
 fn a_thousand_executions_leave_nothing_behind() {
     let full = std::env::var_os("PORF_FULL").is_some();
@@ -147,21 +167,27 @@ fn a_thousand_executions_leave_nothing_behind() {
     let empty = directory().join("empty");
     let _ = std::fs::remove_dir_all(&empty);
     std::fs::create_dir_all(&empty).expect("the target directory is writable");
-    let run = |program: &Path, case: &str, options: &[&str]| {
+    let answer = directory().join("often.json");
+    let run_watched = |program: &Path, case: &str, options: &[&str]| {
         let mut command = Command::new(PORF);
         command.args(["sample", "--format", "json", "--minimise", "0"]).args(options).arg("--");
         command.arg(program).arg(case).current_dir(&empty).env("TMPDIR", &empty);
-        let output = command.output().expect("porf runs");
-        serde_json::from_slice::<Value>(&output.stdout).expect("a report")
+        command.stdout(File::create(&answer).expect("the target directory is writable"));
+        let open = watch(&mut command.stderr(Stdio::null()).spawn().expect("porf runs"), program);
+        let text = std::fs::read(&answer).expect("it was written");
+        (serde_json::from_slice::<Value>(&text).expect("a report"), open)
     };
+    let run = |program: &Path, case: &str, options: &[&str]| run_watched(program, case, options).0;
     for (program, case, executions, timeout) in programs {
         let few = executions.to_string();
         let many = if executions < 100 { executions * 10 } else { 1000 }.to_string();
         let what = format!("{} {case}", program.display());
         let peak = |report: &Value| report["peak_memory_bytes"].as_u64().expect("a number");
         let distinct = |report: &Value| report["distinct"].as_u64().expect("a number");
-        let first = run(&program, &case, &["--executions", &few, "--timeout", &timeout]);
-        let report = run(&program, &case, &["--executions", &many, "--timeout", &timeout]);
+        let (first, _) = run_watched(&program, &case, &["--executions", &few, "--timeout", &timeout]);
+        let (report, open) = run_watched(&program, &case, &["--executions", &many, "--timeout", &timeout]);
+        // One left behind by every execution would be many more; the programs themselves have a few.
+        assert!(open.iter().all(|&most| most < 64), "{what}: {open:?} descriptors and threads");
         // The table of distinct executions has a fixed size. Each new one may be the first in its page.
         let pages = distinct(&report).saturating_sub(distinct(&first)) << 12;
         let (before, after) = (peak(&first), peak(&report));

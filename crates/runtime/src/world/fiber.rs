@@ -28,6 +28,8 @@ pub struct Fiber {
     pub timed_out: bool,
     /// A signal came while it was blocked, and whether calls go on after its handler.
     pub interrupted: crate::signal::Interrupted,
+    /// The lock that it has, whatever wakes it, before anything else: its place among the locks, and its number.
+    pub awaits: Option<(usize, u64)>,
     /// Any signal that it does not block ends its wait, not only one sent to it.
     pub pauses: bool,
     /// It waits for the kernel, see [`crate::ask`].
@@ -83,6 +85,7 @@ impl Fiber {
             deadline: None,
             timed_out: false,
             interrupted: crate::signal::Interrupted::No,
+            awaits: None,
             pauses: false,
             asks: None,
             start: None,
@@ -114,6 +117,11 @@ impl Fiber {
         }
     }
 
+    /// Whether it waits for the end of another.
+    pub fn is_joining(&self) -> bool {
+        self.state == State::Blocked && self.waiting == crate::thread::JOINING
+    }
+
     /// Whether it must end at the next cancellation point.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled && !self.cancel_disabled
@@ -127,6 +135,7 @@ impl Fiber {
         self.deadline = None;
         self.timed_out = false;
         self.interrupted = crate::signal::Interrupted::No;
+        self.awaits = None;
         self.pauses = false;
         self.asks = None;
         self.result = 0;

@@ -4,6 +4,7 @@ use super::{HOT, IGNORING, PATIENCE, RUNNING, State, Step, World, world};
 use crate::fiber;
 use crate::finding;
 use crate::process;
+use crate::settled;
 use crate::sync::SyncObject;
 use porf_event::ThreadId;
 use porf_sample::scheduler::Scheduler;
@@ -183,6 +184,7 @@ fn look_around(w: &mut World) {
         w.haste = 0;
     }
     w.shared().progress.heartbeat.fetch_add(1, Ordering::Relaxed);
+    settled::forget_if_due(w);
     if w.steps - w.last_change > LOOK && w.next_deadline != u64::MAX {
         // Threads only look at things while another sleeps: its time has come.
         w.time = w.time.max(w.next_deadline);

@@ -5,17 +5,25 @@
 //! looked for in a small table before it becomes a state of its own; the table may forget, then a state is there
 //! twice. A state that one cell alone uses is changed in place.
 //!
-//! Cost: O(1); memory O(different pasts), with a state of 32 bytes for each.
+//! What every thread has seen can race with nothing that is to come. When states gather, it is forgotten
+//! ([`Known::settle`]), and states that say the same then are found and become one.
+//!
+//! Cost: O(1), and now and then O(states); memory O(different pasts that not everyone has seen), with a state of 32 bytes
+//! for each.
 
 use super::extension::Extension;
 use super::state::{NO_EXTENSION, State};
-use super::{Access, Kind, Past};
+use super::{Access, Kind};
+use crate::clock::Clock;
 
 /// The number of the state of what was never touched. Nobody counts its users.
 pub(super) const UNTOUCHED: u32 = 0;
 
 /// Slots of the table of states that may be shared. What a slot says is checked before it is believed.
 const SLOTS: usize = 1 << 10;
+
+/// States and extensions may gather in so many bytes before any is looked at, and in as many more each time.
+const ROOM: usize = 1 << 20;
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Shared {
@@ -34,6 +42,8 @@ pub(super) struct Known {
     extension_count: usize,
     free_extensions: Vec<u32>,
     table: [u32; SLOTS],
+    /// So many bytes of states and extensions may be in use until [`Known::settle`] is due.
+    limit: usize,
 }
 
 impl Default for Known {
@@ -46,16 +56,110 @@ impl Default for Known {
             extension_count: 1,
             free_extensions: Vec::new(),
             table: [UNTOUCHED; SLOTS],
+            limit: ROOM,
         }
     }
 }
 
 impl Known {
-    /// Nothing is known any more; no cell uses a number from before.
-    pub fn reset(&mut self) {
+    /// Nothing is known any more; no cell uses a number from before. The greatest of these.
+    pub fn reset(&mut self) -> u32 {
+        let last = self.state_count as u32 - 1;
         (self.state_count, self.extension_count) = (1, 1);
         self.free_states.clear();
         self.free_extensions.clear();
+        self.limit = ROOM;
+        last
+    }
+
+    /// Whether so many states gathered that it pays to forget what everyone has seen.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.bytes() >= self.limit
+    }
+
+    /// Forgets what nobody can race with any more who has seen `everyone`. Returns for each state the one that says the
+    /// same, for [`Known::move_to`].
+    pub fn settle(&mut self, everyone: &Clock) -> Vec<u32> {
+        let mut same: Vec<u32> = (0..self.state_count as u32).collect();
+        // Forgetful as the other table, but with room for all.
+        let mut table = vec![UNTOUCHED; self.state_count.next_power_of_two()];
+        let last = table.len() - 1;
+        for (index, same) in same.iter_mut().enumerate().skip(1) {
+            if self.states[index].users > 0 {
+                let hash = self.settle_one(index, everyone);
+                let slot = &mut table[hash as usize & last];
+                if self.states[index].state == State::default() {
+                    *same = UNTOUCHED;
+                } else if self.is_shareable(*slot) && self.say_the_same(*slot as usize, index) {
+                    *same = *slot;
+                } else {
+                    *slot = index as u32;
+                }
+            }
+        }
+        same
+    }
+
+    /// The same for one state; a number that states which say the same share.
+    fn settle_one(&mut self, index: usize, everyone: &Clock) -> u64 {
+        let state = &mut self.states[index].state;
+        if state.extension == NO_EXTENSION {
+            state.settle(everyone);
+            return state.hash();
+        }
+        let number = state.extension;
+        let extension = &mut self.extensions[number as usize];
+        if extension.sync != 0 {
+            // A lock may be used by who has not seen all that it waits for.
+            return 0;
+        }
+        extension.settle(everyone);
+        match extension.as_state() {
+            Some(simple) => {
+                *state = simple;
+                self.free_extensions.push(number);
+                simple.hash()
+            }
+            None => extension.hash(),
+        }
+    }
+
+    /// Whether two states mean the same, and the cells of both may be in one.
+    fn say_the_same(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|index| &self.states[index]);
+        let number = |shared: &Shared| shared.state.extension;
+        u64::from(one.users) + u64::from(other.users) < u64::from(u32::MAX / 2)
+            && match [number(one), number(other)] {
+                [NO_EXTENSION, NO_EXTENSION] => one.state == other.state,
+                [NO_EXTENSION, _] | [_, NO_EXTENSION] => false,
+                [one, other] => {
+                    let [one, other] = [one, other].map(|number| &self.extensions[number as usize]);
+                    one.sync == 0 && other.sync == 0 && one == other
+                }
+            }
+    }
+
+    /// A cell goes from one state to another that says the same.
+    pub fn move_to(&mut self, from: u32, to: u32) {
+        if to != UNTOUCHED {
+            self.states[to as usize].users += 1;
+        }
+        self.leave(from, 1);
+    }
+
+    /// All cells have gone where they should; so many are touched, and their shadow needs room as well: to go through it
+    /// often does not pay.
+    pub fn has_settled(&mut self, touched: usize) {
+        let used = self.bytes();
+        self.limit = used + ROOM.max(used / 4).max(touched * size_of::<super::Cell>() / 4);
+    }
+
+    /// Bytes of the states and extensions in use.
+    #[inline]
+    fn bytes(&self) -> usize {
+        (self.state_count - self.free_states.len()) * size_of::<Shared>()
+            + (self.extension_count - self.free_extensions.len()) * size_of::<Extension>()
     }
 
     /// A state by its number.
@@ -184,14 +288,7 @@ impl Known {
     /// is recorded.
     pub fn read_again(&mut self, state: u32, access: &Access, cells: u32) -> bool {
         let Shared { users, state } = self.states[state as usize];
-        match self.extensions[state.extension as usize].read_again(access) {
-            Some(own) if users == cells => {
-                (own.clock, own.pc) = (access.now, access.pc);
-                true
-            }
-            Some(&mut Past { clock, pc, .. }) => (clock, pc) == (access.now, access.pc),
-            None => false,
-        }
+        self.extensions[state.extension as usize].read_again(access, users == cells)
     }
 
     /// So many cells less are in this state. Returns what the runtime kept for a lock there, or 0, if they were the

@@ -1,6 +1,7 @@
 //! What is known of four bytes in the common cases: one write and one read, as epochs.
 
 use super::{Access, Conflict, Kind};
+use crate::clock::Clock;
 use porf_event::ThreadId;
 
 /// The number that stands for no extension.
@@ -53,6 +54,17 @@ impl State {
         let masks =
             u64::from(self.write_mask) << 16 | u64::from(self.read_mask) << 24 | self.write_kind as u64;
         mix(mix(pair(self.write_clock, self.write_pc), threads ^ masks), pair(self.read_clock, self.read_pc))
+    }
+
+    /// Forgets what nobody can race with any more who has seen `everyone`.
+    pub fn settle(&mut self, everyone: &Clock) {
+        if self.write_kind != Kind::Free && self.write_clock <= everyone.get(self.write_thread) {
+            (self.write_thread, self.write_clock, self.write_pc) = (ThreadId(0), 0, 0);
+            (self.write_mask, self.write_kind) = (0, Kind::default());
+        }
+        if self.read_clock <= everyone.get(self.read_thread) {
+            (self.read_thread, self.read_clock, self.read_pc, self.read_mask) = (ThreadId(0), 0, 0, 0);
+        }
     }
 
     /// Did this access (or one covering it) already happen in the same epoch?

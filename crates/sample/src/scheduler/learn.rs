@@ -11,7 +11,7 @@
 use super::random::{Loads, Manner, Threads};
 
 /// How many arms there are.
-pub const ARMS: usize = 11;
+pub const ARMS: usize = 14;
 
 const SHIFT: u32 = 56;
 
@@ -26,11 +26,11 @@ pub enum Arm {
 
 /// The arm of this number.
 pub fn arm(number: usize) -> Arm {
-    const LOADS: [Loads; 3] = [Loads::Any, Loads::Older, Loads::Newer];
+    const LOADS: [Loads; 4] = [Loads::Any, Loads::Older, Loads::Newer, Loads::Apart];
     const THREADS: [Threads; 3] = [Threads::Any, Threads::Others, Threads::Same];
     match number {
-        0..9 => Arm::Random(Manner { loads: LOADS[number % 3], threads: THREADS[number / 3] }),
-        9 => Arm::Pct(1),
+        0..12 => Arm::Random(Manner { loads: LOADS[number % 4], threads: THREADS[number / 4] }),
+        12 => Arm::Pct(1),
         _ => Arm::Pct(3),
     }
 }

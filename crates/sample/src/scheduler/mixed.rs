@@ -211,6 +211,11 @@ impl Scheduler for Mixed {
     }
 
     #[inline]
+    fn is_updated(&mut self, updated: bool) {
+        self.random.is_updated(updated);
+    }
+
+    #[inline]
     fn goes_on(&mut self) -> bool {
         self.writing == Writing::Off && self.who == Who::Random && self.random.goes_on()
     }

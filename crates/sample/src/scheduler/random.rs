@@ -29,6 +29,9 @@ pub enum Loads {
     Older,
     /// Three times of four the newest.
     Newer,
+    /// Of objects that read-modify-writes changed three times of four the newest, of all others any: threads agree on
+    /// their locks and counters, not on what these protect.
+    Apart,
 }
 
 /// Which threads run.
@@ -53,6 +56,8 @@ pub struct Random {
     skew: Option<u64>,
     /// Created threads may run before their creator goes on.
     head_start: bool,
+    /// The coming load is of an object that read-modify-writes changed.
+    updated: bool,
     /// The weights of the threads seen so far.
     weights: Vec<u8>,
     /// The thread that just gave way.
@@ -171,6 +176,11 @@ impl Scheduler for Random {
     }
 
     #[inline]
+    fn is_updated(&mut self, updated: bool) {
+        self.updated = updated;
+    }
+
+    #[inline]
     fn goes_on(&mut self) -> bool {
         let stays = self.stays > 0;
         self.stays = self.stays.saturating_sub(1);
@@ -206,6 +216,7 @@ impl Scheduler for Random {
             return 0;
         }
         match self.manner.loads {
+            Loads::Apart if self.updated && self.rng.below(4) != 0 => count - 1,
             Loads::Older if self.rng.below(4) != 0 => 0,
             Loads::Newer if self.rng.below(4) != 0 => count - 1,
             _ => self.rng.below(count),
