@@ -16,7 +16,13 @@
 //! it. An SC access that happens before a fence of the closure is not looked for: what reaches it by mo
 //! or fr reaches the fence in the same way, and what happens before it happens before the fence.
 //!
-//! Cost: for each SC event reached, the accesses to its location (for a fence: all accesses).
+//! An SC event b that is psc-before all targets is not followed: a way from one of them to b would be a cycle
+//! without x. A fence that happens before a target t may count as psc-before it. For let t be psc-before c: what
+//! leads from t to c begins in scb, or in hb if t is a fence, and so leads from b to c. For an SC access
+//! sb≠loc;hb;sb≠loc has to lead to t. So long beginnings of a program, before there are threads, cost nothing.
+//!
+//! Cost: for each SC access reached the accesses to its location; for fences once all accesses to locations that
+//! several threads access.
 
 use crate::hb::{HappensBefore, Rc11Hb};
 use crate::labels::{no_access, place};
@@ -32,6 +38,12 @@ pub struct Psc {
     /// Per thread: an SC event at or after this index closes a cycle.
     targets: Vec<u32>,
     work: Vec<(ThreadId, u32, u32)>,
+    /// Per thread: fences below this index were looked for.
+    looked: Vec<u32>,
+    /// Per thread: fences, and accesses, below this index are psc-before all targets.
+    before: Vec<(u32, u32)>,
+    /// Per location: what has a lower rank in eco was followed from a fence, and of SC accesses.
+    followed: Vec<(u32, u32)>,
 }
 
 impl Psc {
@@ -59,6 +71,10 @@ impl Psc {
         }
         self.reached.clear();
         self.reached.resize(graph.threads().len(), 0);
+        self.looked.clear();
+        self.looked.resize(graph.threads().len(), 0);
+        self.followed.clear();
+        self.followed.resize(graph.location_count(), (0, 0));
         self.work.clear();
         self.reach_fences(graph, event);
         if self.close(graph) {
@@ -75,14 +91,39 @@ impl Psc {
     /// Finds what closes a cycle if it is psc-before the event that `later` overtakes: SC writes among those, and
     /// SC fences after them or, with `reads`, after reads of them.
     fn find_targets(&mut self, graph: &ExecutionGraph, later: &[Ev], reads: bool) -> bool {
-        let found = find_fences_above(graph, later, reads, &mut self.targets);
-        let writes = later.iter().filter(|&&write| is_sc_access(graph, write));
-        writes.fold(found, |_, &write| {
+        let mut found = find_fences_above(graph, later, reads, &mut self.targets);
+        for &write in later.iter().filter(|&&write| is_sc_access(graph, write)) {
             let id = graph.event(write).id;
             let target = &mut self.targets[id.thread.as_usize()];
             *target = (*target).min(id.index);
-            true
-        })
+            found = true;
+        }
+        if found {
+            self.find_what_is_before(graph);
+        }
+        found
+    }
+
+    /// Finds what is psc-before all targets. It is so before later SC events of their threads, too.
+    fn find_what_is_before(&mut self, graph: &ExecutionGraph) {
+        self.before.clear();
+        self.before.resize(graph.threads().len(), (u32::MAX, u32::MAX));
+        for (thread, &target) in graph.threads().iter().zip(&self.targets).filter(|(_, at)| **at != u32::MAX)
+        {
+            let events = thread.events();
+            let target = events[target as usize];
+            let loc = graph.event(target).loc;
+            let earlier = &events[..graph.event(target).id.index as usize];
+            let last = earlier.iter().rev().find(|&&e| e.is_some() && graph.event(e).loc != loc);
+            let fences = graph.clock(HB, target);
+            for (at, (fence, access)) in self.before.iter_mut().enumerate() {
+                *fence = (*fence).min(fences[at]);
+                *access = (*access).min(last.map_or(0, |&last| graph.clock(HB, last)[at]));
+            }
+        }
+        for (thread, (_, access)) in graph.threads().iter().zip(&mut self.before) {
+            *access = different_up_to(graph, thread.events(), *access as usize);
+        }
     }
 
     /// Whether a target is reached. Otherwise the closure is complete.
@@ -92,14 +133,17 @@ impl Psc {
             if to > self.targets[thread.as_usize()] {
                 return true;
             }
-            for at in from..to {
+            let (fences, accesses) = self.before[thread.as_usize()];
+            for at in from.max(fences.min(accesses))..to {
                 let ev = graph.thread(thread).events()[at as usize];
                 if !ev.is_some() {
                     continue;
                 }
                 if is_sc_fence(graph, ev) {
-                    self.expand_fence(graph, ev);
-                } else if is_sc(graph, ev) {
+                    if at >= fences {
+                        self.expand_fence(graph, ev);
+                    }
+                } else if at >= accesses && is_sc(graph, ev) {
                     self.expand_access(graph, ev);
                 }
             }
@@ -119,78 +163,71 @@ impl Psc {
             for thread in 0..graph.threads().len() {
                 let below = graph.clock(HB, y)[thread];
                 if thread != id.thread.as_usize() && below > 0 {
-                    let events = &graph.threads()[thread].events()[..below as usize];
-                    let last = graph.event(events[below as usize - 1]).loc;
-                    // Those of the same location as all that follow them are not sb≠loc-before any.
-                    if let Some(m) = events.iter().rposition(|&e| e.is_some() && graph.event(e).loc != last) {
-                        self.reach(ThreadId(thread as u16), m as u32 + 1);
-                    }
+                    let events = graph.threads()[thread].events();
+                    self.reach(ThreadId(thread as u16), different_up_to(graph, events, below as usize));
                 }
             }
         }
         let overwritten = if event.label.is_write() { event.co } else { 0 };
-        self.accesses(graph, loc, |this, c| {
+        for c in graph.accesses(loc) {
             // ([SC] ∪ [Fsc];hb);(mo ∪ fr ∪ hb∩loc)
             let is_earlier = place(graph, c).is_some_and(|place| place < overwritten);
             if c != b && (is_earlier || graph.clock_covers(HB, b, c)) {
                 if is_sc(graph, c) {
-                    this.reach_event(graph, c);
+                    self.reach_event(graph, c);
                 }
-                this.reach_fences(graph, c);
+                self.reach_fences(graph, c);
             }
-        });
+        }
     }
 
-    /// psc-predecessors of an SC fence by mo, fr and eco; see above for the others.
+    /// psc-predecessors of an SC fence by mo, fr and eco; see above for the others. What only one thread accesses
+    /// is in eco as in sb.
     fn expand_fence(&mut self, graph: &ExecutionGraph, b: Ev) {
-        for loc in (0..graph.location_count() as u32).map(Loc) {
-            // The latest in eco, and the latest write, that is hb-before b.
-            let (mut latest, mut latest_write) = (0, 0);
-            self.accesses(graph, loc, |_, y| {
-                if graph.clock_covers(HB, b, y) {
-                    latest = latest.max(eco_rank(graph, y));
-                    if graph.event(y).label.is_write() {
-                        latest_write = latest_write.max(graph.event(y).co);
-                    }
-                }
-            });
-            if latest == 0 {
-                continue;
+        for loc in (0..graph.location_count() as u32).map(Loc).filter(|&loc| graph.is_shared(loc)) {
+            let followed = self.followed[loc.as_usize()];
+            let (latest, latest_write) = latest_before(graph, b, loc, followed.0.min(followed.1));
+            if latest > followed.0 || 2 * latest_write > followed.1 {
+                self.followed[loc.as_usize()] = (followed.0.max(latest), followed.1.max(2 * latest_write));
+                self.follow(graph, loc, followed, (latest, 2 * latest_write));
             }
-            self.accesses(graph, loc, |this, x| {
-                // [SC];(mo ∪ fr);hb
-                if is_sc(graph, x) && eco_rank(graph, x) < 2 * latest_write {
-                    this.reach_event(graph, x);
-                }
-                // [Fsc];hb;eco;hb
-                if eco_rank(graph, x) < latest {
-                    this.reach_fences(graph, x);
-                }
-            });
         }
     }
 
-    /// Every access to a location that has its source or place.
-    fn accesses(&mut self, graph: &ExecutionGraph, loc: Loc, mut visit: impl FnMut(&mut Self, Ev)) {
-        for read in graph.readers(Ev::INIT, loc) {
-            visit(self, read);
-        }
-        for &write in graph.co(loc) {
-            visit(self, write);
-            for read in graph.readers(write, loc) {
-                visit(self, read);
+    /// Follows accesses to a location that are ranked in eco from `from` up to `to`: whatever they are, and SC accesses.
+    fn follow(&mut self, graph: &ExecutionGraph, loc: Loc, from: (u32, u32), to: (u32, u32)) {
+        let mut visit = |x: Ev, rank: u32| {
+            // [SC];(mo ∪ fr);hb
+            if (from.1..to.1).contains(&rank) && is_sc(graph, x) {
+                self.reach_event(graph, x);
             }
+            // [Fsc];hb;eco;hb
+            if (from.0..to.0).contains(&rank) {
+                self.reach_fences(graph, x);
+            }
+        };
+        let (first, last) = (from.0.min(from.1) / 2, to.0.max(to.1) / 2);
+        for place in first..=last.min(graph.co(loc).len() as u32) {
+            let write = match place {
+                0 => Ev::INIT,
+                _ => graph.co(loc)[place as usize - 1],
+            };
+            if write != Ev::INIT {
+                visit(write, 2 * place);
+            }
+            graph.readers(write, loc).for_each(|read| visit(read, 2 * place + 1));
         }
     }
 
     /// The SC fences hb-before an event.
     fn reach_fences(&mut self, graph: &ExecutionGraph, event: Ev) {
         for thread in 0..graph.threads().len() {
-            let below = graph.clock(HB, event)[thread];
-            if below > self.reached[thread] {
-                let events = &graph.threads()[thread].events()[..below as usize];
+            let (below, looked) = (graph.clock(HB, event)[thread], self.looked[thread]);
+            if below > looked {
+                self.looked[thread] = below;
+                let events = &graph.threads()[thread].events()[looked as usize..below as usize];
                 if let Some(at) = events.iter().rposition(|&e| e.is_some() && is_sc_fence(graph, e)) {
-                    self.reach(ThreadId(thread as u16), at as u32 + 1);
+                    self.reach(ThreadId(thread as u16), looked + at as u32 + 1);
                 }
             }
         }
@@ -210,6 +247,37 @@ impl Psc {
     }
 }
 
+/// How many of the first `below` events of a thread come before another one of them that is at another location.
+fn different_up_to(graph: &ExecutionGraph, events: &[Ev], below: usize) -> u32 {
+    let Some(&last) = events[..below].last() else { return 0 };
+    let last = graph.event(last).loc;
+    let different = events[..below].iter().rposition(|&e| e.is_some() && graph.event(e).loc != last);
+    different.map_or(0, |at| at as u32 + 1)
+}
+
+/// The latest in eco, and the place of the latest write, that is hb-before a fence; 0 if there is none, or none that
+/// is ranked higher than `known`.
+fn latest_before(graph: &ExecutionGraph, fence: Ev, loc: Loc, known: u32) -> (u32, u32) {
+    let covers = |e: Ev| graph.clock_covers(HB, fence, e);
+    let mut latest = 0;
+    for (at, &write) in graph.co(loc).iter().enumerate().rev() {
+        let place = at as u32 + 1;
+        if 2 * place < known {
+            return (latest, 0);
+        }
+        if latest == 0 && graph.readers(write, loc).any(covers) {
+            latest = 2 * place + 1;
+        }
+        if covers(write) {
+            return (latest.max(2 * place), place);
+        }
+    }
+    if latest == 0 && graph.readers(Ev::INIT, loc).any(covers) {
+        latest = 1;
+    }
+    (latest, 0)
+}
+
 /// Finds, per thread, the index of the first SC fence that one of some writes to a location, or with `reads` a
 /// read of one, happens before. Whether there is any. hb grows along sb: so for all later ones.
 pub(crate) fn find_fences_above(
@@ -225,21 +293,22 @@ pub(crate) fn find_fences_above(
                 || (reads && readers.any(|read| graph.clock_covers(HB, fence, read)))
         })
     };
-    let mut found = false;
+    let (mut found, mut over) = (false, 0u128);
     first.clear();
-    first.extend(graph.threads().iter().map(|thread| {
-        let mut lowest = u32::MAX;
-        for (at, &ev) in thread.events().iter().enumerate().rev() {
-            if ev.is_some() && is_sc_fence(graph, ev) {
-                if !is_above(ev) {
-                    break;
-                }
-                lowest = at as u32;
-            }
+    first.resize(graph.threads().len(), u32::MAX);
+    for fence in graph.sc_fences() {
+        let id = graph.event(fence).id;
+        let thread = 1u128.checked_shl(id.thread.0.into()).unwrap_or(0);
+        if over & thread != 0 {
+            continue;
         }
-        found |= lowest != u32::MAX;
-        lowest
-    }));
+        if is_above(fence) {
+            first[id.thread.as_usize()] = id.index;
+            found = true;
+        } else {
+            over |= thread;
+        }
+    }
     found
 }
 
@@ -250,10 +319,7 @@ pub(crate) fn eco_rank(graph: &ExecutionGraph, event: Ev) -> u32 {
 }
 
 pub(crate) fn has_fence_below(graph: &ExecutionGraph, event: Ev) -> bool {
-    (0..graph.threads().len()).any(|thread| {
-        let below = graph.clock(HB, event)[thread] as usize;
-        graph.threads()[thread].events()[..below].iter().any(|&e| e.is_some() && is_sc_fence(graph, e))
-    })
+    graph.sc_fences().any(|fence| graph.clock_covers(HB, event, fence))
 }
 
 pub(crate) fn is_sc_fence(graph: &ExecutionGraph, event: Ev) -> bool {

@@ -21,6 +21,7 @@ impl ThreadId {
     pub const INIT: ThreadId = ThreadId(u16::MAX);
 
     /// The number, to index with.
+    #[inline]
     pub fn as_usize(self) -> usize {
         usize::from(self.0)
     }

@@ -183,6 +183,7 @@ macro_rules! no_access {
 
 impl Label {
     /// What a read or write accesses.
+    #[inline]
     pub fn access(&self) -> Option<Access> {
         match self {
             Label::Read { access, .. } | Label::Write { access, .. } => Some(*access),
@@ -196,16 +197,19 @@ impl Label {
     }
 
     /// Whether it is a read.
+    #[inline]
     pub fn is_read(&self) -> bool {
         matches!(self, Label::Read { .. })
     }
 
     /// Whether it is a write.
+    #[inline]
     pub fn is_write(&self) -> bool {
         matches!(self, Label::Write { .. })
     }
 
     /// Whether it is a non-atomic access.
+    #[inline]
     pub fn is_plain(&self) -> bool {
         match self {
             Label::Read { mode, .. } => !mode.is_atomic(),
@@ -215,6 +219,7 @@ impl Label {
     }
 
     /// Whether it belongs to a read-modify-write, and of which kind.
+    #[inline]
     pub fn rmw(&self) -> RmwKind {
         match self {
             Label::Read { rmw, .. } | Label::Write { rmw, .. } => *rmw,

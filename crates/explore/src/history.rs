@@ -69,6 +69,8 @@ pub(crate) struct Node {
     pub ended_by: Option<Reduction>,
     /// How many iterations without effect the thread has made because others may have seen them.
     pub seen: u16,
+    /// Where the thread is, as a number ([`ThreadState::whereabouts`]), if it matters whether it comes back there.
+    pub place: u32,
 }
 
 pub(crate) struct History<'p> {
@@ -300,6 +302,7 @@ impl<'p> History<'p> {
                     until: 0,
                     ended_by: None,
                     seen: 0,
+                    place: 0,
                 };
                 if let Some(known) = self.facts.get_mut(at) {
                     *known = Facts::default();
@@ -504,8 +507,10 @@ impl<'p> History<'p> {
         let size = bytes(&state) + known.as_ref().map_or(0, Facts::bytes);
         self.size.set(self.size.get() + size);
         let seen = parent.map_or(0, |parent| self.node(parent).seen);
+        let place = if self.retries.is_some() { state.whereabouts() } else { 0 };
         let children = SmallVec::new();
-        let node = Node { children, parent, label, next, loc, since: None, until, ended_by: None, seen };
+        let node =
+            Node { children, parent, label, next, loc, since: None, until, ended_by: None, seen, place };
         let at = match self.free.pop() {
             Some(at) => at as usize,
             None => {

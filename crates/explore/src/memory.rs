@@ -4,11 +4,11 @@
 //! object, read something that was written, and happen before the object is freed; an object is freed
 //! once. An address names its allocation ([`porf_ir::layout`]), so that only frees are searched for.
 //!
-//! Cost: O(frees) for an access, O(events) for a free.
+//! Cost: O(frees) for an access; O(locations) and what accesses the object for a free.
 
 use crate::history::{History, Tag};
 use porf_event::{Access, EventId, Label};
-use porf_graph::{Ev, ExecutionGraph};
+use porf_graph::{Ev, ExecutionGraph, Loc};
 use porf_ir::{FaultKind, layout};
 
 /// What is wrong with an event, and the other event that makes it so.
@@ -155,17 +155,17 @@ fn check_free(
     if let Some(first) = frees(graph, allocation).filter(|free| *free != event).last() {
         return bad("memory is freed twice".to_string(), first);
     }
-    let touches = |other: &Ev| {
-        let access = graph.event(*other).label.access();
-        access.is_some_and(|access| layout::allocation(access.location.0) == Some(allocation))
-    };
-    let unordered = |other: &Ev| !before(*other, event);
+    let is_inside = |loc: &Loc| layout::allocation(graph.location(*loc).0) == Some(allocation);
+    let cells = (0..graph.location_count() as u32).map(Loc).filter(is_inside);
+    let mut unordered: Vec<Ev> =
+        cells.flat_map(|loc| graph.accesses(loc)).filter(|&other| !before(other, event)).collect();
+    unordered.sort_unstable();
     let wrong = |other: Ev| MemoryError {
         kind: FaultKind::UseAfterFree,
         message: "memory is freed while another thread uses it".to_string(),
         other,
     };
-    graph.all().filter(touches).filter(unordered).map(wrong).collect()
+    unordered.into_iter().map(wrong).collect()
 }
 
 /// The event that made an object, with the object's address and size.

@@ -2,7 +2,7 @@
 //!
 //! Cost: O(threads) to add or remove an event, O(writes behind it) to place a write in co.
 
-use porf_event::{EventId, Label, Location, ThreadId, no_access, silent};
+use porf_event::{EventId, FenceMode, Label, Location, ThreadId, no_access, silent};
 
 /// The position of an event in insertion order; 0 is the initial write of every location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,7 +33,7 @@ pub struct Event {
     pub tag: u32,
     /// The newest read of this write; reads form a list, newest first.
     pub(crate) first_reader: Ev,
-    /// The next older read of the same write; for a free: the next older free.
+    /// The next older read of the same write; for what is listed as rare: the next older one of these.
     pub(crate) next_reader: Ev,
 }
 
@@ -59,6 +59,9 @@ pub(crate) struct LocationState {
     pub init_reader: Ev,
     /// How many plain (non-atomic) accesses there are.
     pub plain: u32,
+    /// A thread that accessed it, and whether another one did, too: in this graph or in one that it came from.
+    pub thread: ThreadId,
+    pub shared: bool,
 }
 
 /// Events, po, rf, co, insertion order and clocks.
@@ -72,8 +75,8 @@ pub struct ExecutionGraph {
     /// Clocks of all events.
     pub(crate) clocks: Vec<Four>,
     pub(crate) shape: Shape,
-    /// The newest event that frees memory; they form a list.
-    pub(crate) last_free: Ev,
+    /// The newest event that frees memory or is an SC fence; they form a list.
+    pub(crate) last_rare: Ev,
 }
 
 /// Numbers of a clock that are copied and compared in one step: for up to four threads that is all of it.
@@ -128,11 +131,13 @@ impl Ev {
     pub const NONE: Ev = Ev(u32::MAX);
 
     /// The number, to index with.
+    #[inline]
     pub fn as_usize(self) -> usize {
         self.0 as usize
     }
 
     /// Whether it is an event.
+    #[inline]
     pub fn is_some(self) -> bool {
         self != Ev::NONE
     }
@@ -143,6 +148,7 @@ impl Loc {
     pub const NONE: Loc = Loc(u32::MAX);
 
     /// The number, to index with.
+    #[inline]
     pub fn as_usize(self) -> usize {
         self.0 as usize
     }
@@ -204,7 +210,7 @@ impl ExecutionGraph {
             now: Vec::new(),
             clocks: Vec::new(),
             shape: Shape { kinds: kinds as u8, needed: Self::PORF as u8, stride: 1 },
-            last_free: Ev::NONE,
+            last_rare: Ev::NONE,
         };
         graph.events.push(Event { co: 0, ..Event::new(EventId::INIT, Label::Init, Loc::NONE) });
         graph.clocks.resize(graph.shape.width(), Four::default());
@@ -259,6 +265,8 @@ impl ExecutionGraph {
                 co: Vec::new(),
                 init_reader: Ev::NONE,
                 plain: 0,
+                thread: ThreadId::INIT,
+                shared: false,
             });
         }
         self.locations[loc.as_usize()].location = location;
@@ -283,9 +291,9 @@ impl ExecutionGraph {
             Label::Read { .. } | Label::Write { .. } | no_access!() => Ev::NONE,
         };
         self.events.push(Event { pair, tag, ..Event::new(EventId::new(thread, index), label, loc) });
-        self.list_free(new);
-        if label.is_plain() {
-            self.locations[loc.as_usize()].plain += 1;
+        self.list_if_rare(new);
+        if loc != Loc::NONE {
+            self.note_access(thread, loc, &label);
         }
         self.push_clocks(before);
         if !label.is_read() {
@@ -294,19 +302,45 @@ impl ExecutionGraph {
         new
     }
 
-    /// Lists the newest event if it frees memory.
+    /// Lists the newest event if it frees memory or is an SC fence.
     #[inline]
-    pub(crate) fn list_free(&mut self, new: Ev) {
+    pub(crate) fn list_if_rare(&mut self, new: Ev) {
         let event = &mut self.events[new.as_usize()];
-        if let Label::Free { .. } = event.label {
-            event.next_reader = std::mem::replace(&mut self.last_free, new);
+        if let Label::Free { .. } | Label::Fence { mode: FenceMode::SeqCst, .. } = event.label {
+            event.next_reader = std::mem::replace(&mut self.last_rare, new);
         }
+    }
+
+    /// A thread accesses a location.
+    #[inline]
+    pub(crate) fn note_access(&mut self, thread: ThreadId, loc: Loc, label: &Label) {
+        let state = &mut self.locations[loc.as_usize()];
+        state.plain += u32::from(label.is_plain());
+        if state.thread != thread {
+            state.shared |= state.thread != ThreadId::INIT;
+            state.thread = thread;
+        }
+    }
+
+    /// Events that free memory and SC fences, newest first.
+    fn rare(&self) -> impl Iterator<Item = Ev> + '_ {
+        let older = |rare: &Ev| Some(self.events[rare.as_usize()].next_reader).filter(|rare| rare.is_some());
+        std::iter::successors(Some(self.last_rare).filter(|rare| rare.is_some()), older)
     }
 
     /// All events that free memory, newest first.
     pub fn frees(&self) -> impl Iterator<Item = Ev> + '_ {
-        let older = |free: &Ev| Some(self.events[free.as_usize()].next_reader).filter(|free| free.is_some());
-        std::iter::successors(Some(self.last_free).filter(|free| free.is_some()), older)
+        self.rare().filter(|&rare| matches!(self.events[rare.as_usize()].label, Label::Free { .. }))
+    }
+
+    /// All SC fences, newest first.
+    pub fn sc_fences(&self) -> impl Iterator<Item = Ev> + '_ {
+        self.rare().filter(|&rare| matches!(self.events[rare.as_usize()].label, Label::Fence { .. }))
+    }
+
+    /// The newest event that frees memory or is an SC fence and is older than another event.
+    pub(crate) fn rare_before(&self, event: Ev) -> Ev {
+        self.rare().find(|rare| *rare < event).unwrap_or(Ev::NONE)
     }
 
     /// Removes the newest event, with what depends on it.
@@ -321,8 +355,8 @@ impl ExecutionGraph {
             Label::Read { .. } | Label::Write { .. } => {}
             silent!() | Label::Fence { .. } | Label::Join { .. } => {}
         }
-        if last == self.last_free {
-            self.last_free = next_reader;
+        if last == self.last_rare {
+            self.last_rare = next_reader;
         }
         if label.is_plain() {
             self.locations[loc.as_usize()].plain -= 1;
@@ -515,6 +549,12 @@ impl ExecutionGraph {
         self.locations[loc.as_usize()].plain > 0
     }
 
+    /// Whether several threads access a location, or did in a graph that this one came from.
+    #[inline]
+    pub fn is_shared(&self, loc: Loc) -> bool {
+        self.locations[loc.as_usize()].shared
+    }
+
     /// The co-last write, the initial one if there is no other.
     #[inline]
     pub fn co_max(&self, loc: Loc) -> Ev {
@@ -536,6 +576,15 @@ impl ExecutionGraph {
             self.events[write.as_usize()].first_reader
         };
         Readers { graph: self, next }
+    }
+
+    /// The accesses to a location that have their source or place, without the initial write.
+    pub fn accesses(&self, loc: Loc) -> impl Iterator<Item = Ev> + '_ {
+        let writes = self
+            .co(loc)
+            .iter()
+            .flat_map(move |&write| std::iter::once(write).chain(self.readers(write, loc)));
+        self.readers(Ev::INIT, loc).chain(writes)
     }
 
     /// The event before it in its thread, or the one that started the thread.

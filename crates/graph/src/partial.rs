@@ -102,9 +102,9 @@ impl Partial {
             Label::Read { .. } | Label::Write { .. } | no_access!() => Ev::NONE,
         };
         graph.events.push(Event { pair, ..Event::new(EventId::new(thread, index), label, loc) });
-        graph.list_free(new);
-        if label.is_plain() {
-            graph.locations[loc.as_usize()].plain += 1;
+        graph.list_if_rare(new);
+        if loc != Loc::NONE {
+            graph.note_access(thread, loc, &label);
         }
         graph.clocks.resize(graph.clocks.len() + graph.shape.width(), Default::default());
         self.links.push(links);
@@ -124,8 +124,8 @@ impl Partial {
             Label::Read { .. } | Label::Write { .. } => {}
             silent!() | Label::Fence { .. } | Label::Join { .. } => {}
         }
-        if last == graph.last_free {
-            graph.last_free = event.next_reader;
+        if last == graph.last_rare {
+            graph.last_rare = event.next_reader;
         }
         if event.label.is_plain() {
             graph.locations[event.loc.as_usize()].plain -= 1;
@@ -221,7 +221,7 @@ impl Partial {
             for need in &mut out.links[at].needs {
                 need.event = map[need.event.as_usize()];
             }
-            out.graph.list_free(Ev(at as u32));
+            out.graph.list_if_rare(Ev(at as u32));
         }
         for at in 1..out.graph.events.len() as u32 {
             let Event { rf, loc, .. } = out.graph.events[at as usize];

@@ -62,7 +62,7 @@ impl ExecutionGraph {
                     *link = map[link.as_usize()];
                 }
             }
-            out.list_free(Ev(at as u32));
+            out.list_if_rare(Ev(at as u32));
         }
         if forget.is_some() {
             out.events[map[forget.as_usize()].as_usize()].rf = Ev::NONE;
@@ -120,7 +120,7 @@ impl ExecutionGraph {
             }
         }
         out.events[read.as_usize()].rf = Ev::NONE;
-        out.last_free = self.frees().find(|free| *free < read).unwrap_or(Ev::NONE);
+        out.last_rare = self.rare_before(read);
         for old in (block as u32..self.events.len() as u32).map(Ev) {
             let event = &self.events[old.as_usize()];
             if old != write && !self.needs(write, old) {
@@ -168,7 +168,7 @@ impl ExecutionGraph {
             out.threads[thread].events.push(new);
             out.now[thread] = event.tag;
             out.events.push(event);
-            out.list_free(new);
+            out.list_if_rare(new);
             let slot = self.slot(0, old);
             out.clocks.extend_from_slice(&self.clocks[slot..slot + self.shape.width()]);
         }
@@ -219,6 +219,7 @@ impl ExecutionGraph {
             let to = &mut out.locations[at];
             to.location = from.location;
             to.plain = from.plain;
+            (to.thread, to.shared) = (from.thread, from.shared);
             to.init_reader = from.init_reader;
         }
     }
@@ -226,7 +227,7 @@ impl ExecutionGraph {
     /// Makes this the empty graph with the threads that run from the start, and the locations, of `like`.
     pub(crate) fn clear_for(&mut self, like: &ExecutionGraph) {
         self.shape = like.shape;
-        self.last_free = Ev::NONE;
+        self.last_rare = Ev::NONE;
         self.events.truncate(1);
         self.clocks.clear();
         self.clocks.resize(self.shape.width(), Default::default());
@@ -254,6 +255,7 @@ impl ExecutionGraph {
             to.co.clear();
             to.init_reader = Ev::NONE;
             to.plain = 0;
+            (to.thread, to.shared) = (from.thread, from.shared);
         }
         self.locations.truncate(like.locations.len());
     }

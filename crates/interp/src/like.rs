@@ -36,6 +36,14 @@ impl ThreadState {
             }
     }
 
+    /// A number for where the thread is: the same for states that are [alike](Self::is_like), and seldom for others.
+    pub fn whereabouts(&self) -> u32 {
+        let mix = |hash: u32, word: u32| (hash ^ word).wrapping_mul(0x0100_0193).rotate_left(5);
+        self.frames.iter().fold(u32::from(self.phase), |hash, frame| {
+            mix(mix(mix(hash, frame.function.0), frame.pc), frame.base)
+        })
+    }
+
     /// How many things the thread did that it or others can notice.
     pub fn effects(&self) -> u32 {
         self.effects

@@ -6,19 +6,41 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
 /// Whether the task was woken since it was polled last.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
+/// The data is a `Woken` in an `Arc`. loom does not see how many wakers own it, nor who drops the last one. Here each
+/// order in which threads drop theirs would be an execution, so they are counted only where [`porf::frees`] says so.
+static WAKER: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.store(true, Ordering::Release);
+unsafe fn clone(data: *const ()) -> RawWaker {
+    if porf::frees() {
+        // SAFETY: the waker that is cloned owns an `Arc`.
+        unsafe { Arc::increment_strong_count(data.cast::<Woken>()) };
+    }
+    RawWaker::new(data, &WAKER)
+}
+
+unsafe fn wake(data: *const ()) {
+    // SAFETY: the waker is there until it is dropped.
+    unsafe {
+        wake_by_ref(data);
+        drop_waker(data);
+    }
+}
+
+unsafe fn wake_by_ref(data: *const ()) {
+    // SAFETY: a waker keeps what it points to.
+    unsafe { &*data.cast::<Woken>() }.0.store(true, Ordering::Release);
+}
+
+unsafe fn drop_waker(data: *const ()) {
+    if porf::frees() {
+        // SAFETY: the waker owns an `Arc`.
+        drop(unsafe { Arc::from_raw(data.cast::<Woken>()) });
     }
 }
 
@@ -29,8 +51,11 @@ where
     F: Future,
 {
     let mut f = pin!(f);
-    let woken = Arc::new(Woken::default());
-    let waker = Waker::from(woken.clone());
+    let woken = Arc::into_raw(Arc::new(Woken::default()));
+    // SAFETY: this waker owns the `Arc`, if it is counted.
+    let waker = unsafe { Waker::from_raw(RawWaker::new(woken.cast(), &WAKER)) };
+    // SAFETY: the waker is there as long as this function runs.
+    let woken = unsafe { &*woken };
     let mut context = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(value) = f.as_mut().poll(&mut context) {

@@ -33,7 +33,7 @@
 //! have them nothing is left out here.
 //!
 //! Cost: when a history is made for the first time, one comparison with each earlier state of the thread since
-//! its last effect, mostly of the place in the program. Programs without loops pay nothing.
+//! its last effect, mostly of a number for the place in the program. Programs without loops pay nothing.
 
 use super::Reduction;
 use super::counters::Counting;
@@ -92,6 +92,9 @@ pub(crate) struct Retries<'p> {
 
 /// Answers to an attempt to change a counter, and since when a thread repeats itself that fails with each.
 type Attempts = SmallVec<[(Value, Option<u32>); 2]>;
+
+/// An iteration that stores to more places of own nodes is not left out.
+const MOST_STORED: usize = 128;
 
 /// A read: where, what it gave, and how.
 struct Given {
@@ -296,6 +299,9 @@ impl History<'_> {
     /// which nothing is known may be its own.
     fn comes_back(&self, tag: Tag, guesses: bool) -> Option<Back> {
         let Retries { retries, locks, takes_flags, .. } = self.retries.as_ref()?;
+        if !self.was_here(tag, guesses) {
+            return None;
+        }
         let state = self.state(tag);
         let mut back = Back { variables: OwnStores::new(guesses), ..Back::default() };
         let mut after = tag;
@@ -351,6 +357,9 @@ impl History<'_> {
                 if back.own.iter().all(|(known, _)| *known != loc) {
                     back.own.push((loc, value));
                 }
+                if back.own.len() > MOST_STORED {
+                    return None;
+                }
             }
             if before.effects() + back.locks + back.flags + back.own_effects != state.effects() {
                 return None;
@@ -380,6 +389,41 @@ impl History<'_> {
             }
             after = at;
         }
+    }
+
+    /// Whether the thread was in its present state before, and has done nothing since that surely counts: a quick look.
+    fn was_here(&self, tag: Tag, guesses: bool) -> bool {
+        let state = self.state(tag);
+        let place = self.node(tag).place;
+        let (mut after, mut far) = (tag, 0);
+        while let Some(at) = self.node(after).parent {
+            far += 1;
+            if guesses && far > own_variables::FAR || self.surely_counts(after, at, guesses) {
+                return false;
+            }
+            if self.node(at).place == place && self.are_like(self.state(at), state) {
+                return true;
+            }
+            after = at;
+        }
+        false
+    }
+
+    /// Whether the event between two histories is one that no iteration without effect has.
+    fn surely_counts(&self, after: Tag, before: Tag, guesses: bool) -> bool {
+        let loc = self.node(before).loc;
+        let may_not = match self.node(after).label {
+            Label::Write { rmw, value, .. } => {
+                guesses
+                    || rmw != RmwKind::None
+                    || value == 0
+                    || self.watched(after).own
+                    || self.flag(loc).is_some()
+            }
+            Label::Read { .. } => guesses || self.flag(loc).is_some(),
+            _ => false,
+        };
+        !may_not && self.state(after).effects() != self.state(before).effects()
     }
 
     /// The object that the next event of a thread is in, if it is one that was allocated.
@@ -426,7 +470,7 @@ impl History<'_> {
         self.retries.as_ref().filter(|known| known.retries)?;
         let (mut then, mut stored) = (SmallVec::new(), SmallVec::new());
         let mut read = tag;
-        loop {
+        while then.len() < MOST_STORED {
             let label = self.node(read).label;
             let before = self.node(read).parent?;
             if self.is_own_store(read, before) {

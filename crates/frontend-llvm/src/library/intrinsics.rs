@@ -9,6 +9,9 @@ use porf_ir::{Instr, Operand};
 /// By names as both manglings have them.
 const FUNCTIONS: &[Row] = &[
     row(&["*15porf_intrinsics11is_explored*"], KEEPS, |_| Ok(vec![Operand::Const(1)])),
+    row(&["*15porf_intrinsics5frees*"], KEEPS, |c| {
+        Ok(vec![Operand::Const((c.body.tr.leaks || !c.body.tr.shortens).into())])
+    }),
     row(&["*15porf_intrinsics4flip*"], KEEPS, |c| {
         let dst = c.body.b.register("choice");
         c.push(Instr::Nondet { dst, options: 2 });

@@ -53,6 +53,8 @@ pub struct Translator<'m> {
     pub is_rust: bool,
     /// Parts of std are replaced.
     pub shortens: bool,
+    /// Leaks are looked for.
+    pub leaks: bool,
     /// Whether the order in which threads of Rust's std end is left out.
     pub ends_threads: bool,
     /// Functions of std, and of crates of ours, that we have our own versions of.
@@ -103,6 +105,7 @@ pub fn program(module: &Module, name: &str, entry: &str, options: &Options) -> R
         volatile: options.volatile,
         is_rust,
         shortens,
+        leaks: options.leaks,
         ends_threads: shortens && library::scope::applies(module, options.leaks),
         replaced,
         program: Program { name: name.to_string(), image: Some(Default::default()), ..Program::default() },
