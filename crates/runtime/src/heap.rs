@@ -432,6 +432,24 @@ unsafe extern "C" fn valloc_inner(size: usize) -> usize {
     or_errno(unsafe { aligned(4096, size) })
 }
 
+/// For `operator new`.
+pub unsafe extern "C" fn new(size: usize) -> usize {
+    // SAFETY: the contract of this function is that of the one it calls.
+    unsafe { malloc_inner(size) }
+}
+
+/// For `operator new` with an alignment.
+pub unsafe extern "C" fn new_aligned(size: usize, alignment: usize) -> usize {
+    // SAFETY: the contract of this function is that of the one it calls.
+    unsafe { memalign_inner(alignment, size) }
+}
+
+/// For `operator delete`; the sizes and alignments that some forms pass are known.
+pub unsafe extern "C" fn delete(block: usize) {
+    // SAFETY: the contract of this function is that of the one it calls.
+    unsafe { free_inner(block) }
+}
+
 unsafe extern "C" fn usable_inner(block: usize) -> usize {
     // SAFETY: the contract of this function is that of the one it calls.
     if block == 0 { 0 } else { unsafe { usable(block) } }

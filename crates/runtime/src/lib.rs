@@ -43,6 +43,7 @@ mod memory;
 mod minimise;
 mod modules;
 mod openmp;
+mod operators;
 mod order;
 mod plain;
 mod process;

@@ -137,3 +137,40 @@ fn no_executions_are_no_question() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--systematic"), "{output:?}");
 }
+
+/// A library with operators that belong to an allocator of its own, as jemalloc's: the program has ours, with our `free`.
+#[test]
+fn operators_belong_to_the_heap() {
+    let write = |name: &str, text: &str| {
+        let path = directory().join(name);
+        std::fs::write(&path, text).expect("the target directory is writable");
+        path
+    };
+    let source = write(
+        "other_heap.cpp",
+        "#include <cstdlib>\n#include <new>\nstatic char memory[1 << 20]; static size_t used;\n\
+         void *operator new(size_t size) { used += (size + 31) / 16 * 16; return memory + used; }\n\
+         void operator delete(void *block) noexcept { free(block); }\n\
+         void operator delete(void *block, size_t) noexcept { free(block); }\n",
+    );
+    let library = directory().join("libother_heap.so");
+    let mut compiler = Command::new("g++");
+    compiler.args(["-shared", "-fPIC", "-O1", "-w", "-o"]).arg(&library).arg(&source);
+    assert!(compiler.status().expect("there is a compiler").success());
+    let program = write(
+        "operators.cpp",
+        "#include <cassert>\n#include <new>\n#include <string>\n#include <thread>\n\
+         struct alignas(64) Aligned { char c[100]; };\n\
+         static void use() {\n\
+         volatile size_t much = size_t(1) << 60; bool caught = false;\n\
+         try { char *p = new char[much]; p[0] = 1; } catch (std::bad_alloc &) { caught = true; }\n\
+         assert(caught && !new (std::nothrow) char[much]);\n\
+         auto *a = new Aligned; assert(size_t(a) % 64 == 0); delete a;\n\
+         std::string s(1000, 'x'); s += s; delete new int(1); delete[] new int[10]; }\n\
+         int main() { use(); std::thread t(use); use(); t.join(); }\n",
+    );
+    let library = library.to_string_lossy();
+    let program = build_with(&program, "operators", &["-std=c++17", &library]);
+    let report = sample(&program, &["--executions", "20"], &[]);
+    assert_eq!(report["verdict"], "safe", "{report}");
+}

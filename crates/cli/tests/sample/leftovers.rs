@@ -33,7 +33,7 @@ fn a_program_by_itself_needs_no_more_memory_the_longer_it_runs() {
     let body = "for (int i = 0; i < 500000; i++) atomic_fetch_add_explicit(&x, 1, memory_order_relaxed);";
     let program = build_text("counting", &two("atomic_int x;", body, body));
     let mut child = Command::new(&program).spawn().expect("it runs");
-    let status = std::path::PathBuf::from(format!("/proc/{}/status", child.id()));
+    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
     let mut most = 0;
     while child.try_wait().expect("it is ours").is_none() {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
