@@ -98,18 +98,26 @@ impl Private {
         self.objects.is_empty() && self.held.is_empty()
     }
 
-    /// Whether two threads find the same in their memory.
+    /// Whether two threads find the same in their memory. The newest variables differ first.
     pub fn is_like(&self, other: &Private) -> bool {
         self.held == other.held
-            && self.objects == other.objects
-            && self.objects.iter().filter(|object| !object.over).all(|object| {
-                let (start, end) = (object.start as usize, (object.start + object.size) as usize);
-                (start / PAGE..end.div_ceil(PAGE)).all(|number| {
-                    let bytes = start.max(number * PAGE)..end.min((number + 1) * PAGE);
-                    Arc::ptr_eq(&self.pages[number], &other.pages[number])
-                        || bytes.into_iter().all(|at| self.byte(at) == other.byte(at))
-                })
+            && self.objects.len() == other.objects.len()
+            && self.objects.iter().zip(&other.objects).rev().all(|(object, others)| {
+                object == others && (object.over || self.holds_the_same(other, object))
             })
+    }
+
+    /// Whether an object that both have holds the same.
+    fn holds_the_same(&self, other: &Private, object: &Object) -> bool {
+        let (start, end) = (object.start as usize, (object.start + object.size) as usize);
+        (start / PAGE..end.div_ceil(PAGE)).all(|number| {
+            let (own, others) = (&self.pages[number], &other.pages[number]);
+            if Arc::ptr_eq(own, others) || own == others {
+                return true;
+            }
+            let mut bytes = start.max(number * PAGE)..end.min((number + 1) * PAGE);
+            bytes.all(|at| self.byte(at) == other.byte(at))
+        })
     }
 
     /// A fingerprint of the contents.
@@ -284,5 +292,35 @@ mod tests {
         assert!(snapshot.read(b + 240 - 4, 8).is_err());
         memory.forget_above(1);
         assert_eq!(memory.read(b, 1).unwrap_err().0, FaultKind::UseAfterFree);
+    }
+
+    #[test]
+    fn like_in_what_is_there() {
+        let mut one = Private::default();
+        let variables: Vec<u64> = [4, 600, 8].map(|size| one.add(ThreadId(0), size).unwrap()).to_vec();
+        let other = one.clone();
+        for &variable in &variables {
+            let mut changed = other.clone();
+            changed.write(variable, 4, 1).unwrap();
+            assert!(!changed.is_like(&other) && !other.is_like(&changed));
+            one.write(variable, 4, 1).unwrap();
+            // What is over counts no more, but that it is over does.
+            changed.set_scope(variable, false);
+            assert!(!changed.is_like(&other));
+            let mut over = other.clone();
+            over.set_scope(variable, false);
+            assert!(changed.is_like(&over));
+        }
+        // At the end of an object that is longer than a page.
+        let mut changed = one.clone();
+        changed.write(variables[1] + 596, 4, 1).unwrap();
+        assert!(!changed.is_like(&one) && one.is_like(&one.clone()));
+        // What a function leaves behind that has returned does not count.
+        let last = one.add(ThreadId(0), 8).unwrap();
+        one.write(last, 8, 3).unwrap();
+        assert!(!one.is_like(&changed));
+        one.forget_above(3);
+        changed.write(variables[1] + 596, 4, 0).unwrap();
+        assert!(!one.is_like(&changed), "what was never written differs from a zero");
     }
 }
