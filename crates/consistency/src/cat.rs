@@ -185,6 +185,8 @@ impl Events {
             }
         }
         for thread in graph.threads() {
+            // The events of one access, which are neighbours and have one id: of a read-modify-write, its reads.
+            let (mut first, mut reads) = (EventId::new(ThreadId::INIT, 0), Vec::new());
             for &ev in thread.events() {
                 let event = graph.event(ev);
                 let label = match event.label {
@@ -197,14 +199,20 @@ impl Events {
                 };
                 let number = events.list.len();
                 events.numbers[ev.as_usize()] = number;
-                if event.pair.is_some() {
-                    events.rmw.push((events.numbers[event.pair.as_usize()], number));
+                let id = if linked.continues(ev) { first } else { event.id };
+                if id == event.id && label.is_read() {
+                    reads.clear();
                 }
-                events.list.push(Listed {
-                    id: event.id,
-                    label,
-                    dependencies: Some(dependencies(linked, ev)),
-                });
+                first = id;
+                if label.is_read() {
+                    reads.push(number);
+                }
+                if event.pair.is_some() {
+                    let pair = events.numbers[event.pair.as_usize()];
+                    let all = if reads.contains(&pair) { &reads[..] } else { &[pair] };
+                    events.rmw.extend(all.iter().map(|&read| (read, number)));
+                }
+                events.list.push(Listed { id, label, dependencies: Some(dependencies(linked, ev)) });
             }
         }
         events.order = events.between_threads(linked);
@@ -214,12 +222,19 @@ impl Events {
     fn between_threads(&self, linked: &impl Linked) -> Vec<(usize, usize)> {
         let graph = linked.graph();
         let number = |ev: Ev| self.numbers[ev.as_usize()];
+        // All events of its access: po does not order these.
+        let access = |ev: Ev| {
+            let number = number(ev);
+            let is_same = move |other: &usize| self.list[*other].id == self.list[number].id;
+            let after = (number + 1..self.list.len()).take_while(is_same);
+            (0..=number).rev().take_while(is_same).chain(after)
+        };
         let listed = |ev: &Ev| number(*ev) != usize::MAX;
         let mut order = Vec::new();
         for thread in graph.threads() {
             let first = thread.events().iter().copied().find(listed);
             if let (true, Some(first)) = (thread.creator.is_some() && thread.creator != Ev::INIT, first) {
-                order.push((number(thread.creator), number(first)));
+                order.extend(access(first).map(|first| (number(thread.creator), first)));
             }
         }
         for join in graph.all() {
@@ -229,7 +244,7 @@ impl Events {
             // A thread that did nothing was created all the same.
             let last =
                 last.or(Some(graph.thread(child).creator)).filter(|ev| *ev != Ev::INIT && ev.is_some());
-            order.extend(last.map(|last| (number(last), number(join))));
+            order.extend(last.into_iter().flat_map(access).map(|last| (last, number(join))));
         }
         order
     }
@@ -261,9 +276,16 @@ impl Events {
     }
 }
 
+/// The index of the first event of the access that an event belongs to.
+fn first_of_access(linked: &impl Linked, ev: Ev) -> u32 {
+    let EventId { thread, index } = linked.graph().event(ev).id;
+    let events = linked.graph().thread(thread).events();
+    (0..=index).rev().find(|&at| !linked.continues(events[at as usize])).unwrap_or(index)
+}
+
 fn dependencies(linked: &impl Linked, ev: Ev) -> Dependencies {
     let of = |kind: u8, pick: u8| {
-        let index = |need: Need| linked.graph().event(need.event).id.index;
+        let index = |need: Need| first_of_access(linked, need.event);
         let mut set: DepSet = linked.needs(ev).filter(|need| need.is(kind)).map(index).collect();
         let picks: DepSet = linked.needs(ev).filter(|need| need.is(pick)).map(index).collect();
         set.pick(&picks);

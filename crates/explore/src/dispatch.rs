@@ -35,6 +35,10 @@ pub(crate) fn dispatch<S: Search>(
         // The search up to values is another one, without tasks.
         return Err(Error::Unsupported("a search up to values by other ways than `explore`".into()));
     }
+    if !program.bounds.is_empty() {
+        let what = "an estimate, or several workers, where accesses of different sizes are several events";
+        return Err(Error::Unsupported(what.into()));
+    }
     let options = &fit(*options, model);
     with_checker(model, equivalence, uses(program), Of(program, options, search)).unwrap_or_else(|| {
         // Other programs have a checker.

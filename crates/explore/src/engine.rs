@@ -465,7 +465,8 @@ impl<'p, M: MemoryModel> Policy<'p> for Engine<'p, M> {
 
     #[cold]
     fn overlap(&self, next: Upcoming) -> Error {
-        mixed::error(self, next.tag, next.loc)
+        let before = |event: Ev| self.tag_before(event);
+        mixed::error(&self.trail, before, M::ARCHITECTURE, next.tag, next.loc)
     }
 
     #[cfg(debug_assertions)]

@@ -1,5 +1,6 @@
 //! Why an exploration could not be done.
 
+use crate::mixed::Overlap;
 use crate::reduce::{Flag, KnownLock, Reduction};
 use porf_ir::Split;
 use std::fmt;
@@ -15,6 +16,9 @@ pub enum Error {
     /// Accesses of different sizes overlap, some of them non-atomic: the program must be searched with
     /// these cut. The entry points of this crate do that; callers never see it.
     Mixed(Vec<Split>),
+    /// Atomic accesses of different sizes overlap: what is done depends on the model. The entry points of this crate
+    /// do it; callers never see it.
+    Overlap(Box<Overlap>),
     /// It turned out that a reduction does not fit the program, which must be searched without it. The entry points
     /// of this crate do that; callers never see it.
     Without(Reduction),
@@ -33,7 +37,7 @@ impl fmt::Display for Error {
         match self {
             Error::Unsupported(what) => write!(f, "not supported: {what}"),
             Error::Undecided => f.write_str("up to rf, it cannot be decided which executions there are"),
-            Error::Mixed(_) => f.write_str("accesses of different sizes overlap"),
+            Error::Mixed(_) | Error::Overlap(_) => f.write_str("accesses of different sizes overlap"),
             Error::Without(reduction) => write!(f, "the reduction {reduction} does not fit the program"),
             Error::Flag(flag) => write!(f, "{:#x} is a flag, or is none", flag.address),
             Error::Lock(lock) => {

@@ -557,6 +557,12 @@ impl<'p> History<'p> {
         self.has_words() && self.interp.only_fetches(self.state(tag))
     }
 
+    /// Whether the next event of the thread is a later one of an access of several events.
+    pub fn continues_access(&self, tag: Tag) -> bool {
+        let interp = &self.interp;
+        !interp.program().bounds.is_empty() && interp.continues_access(self.state(tag))
+    }
+
     /// Whether words of memory are accessed in whole and in part.
     #[inline]
     pub fn has_words(&self) -> bool {

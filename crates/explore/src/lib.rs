@@ -36,6 +36,7 @@ mod weave;
 
 pub use error::Error;
 pub use estimate::Estimate;
+pub use mixed::Overlap;
 use porf_model::CheckedBy;
 pub use porf_model::{Equivalence, Model};
 pub use reduce::{Flag, Flags, KnownLock, KnownLocks, LockUse, Reduced, Reduction, Reductions};
@@ -48,6 +49,7 @@ pub use visit::{Execution, Statistics, Visit, Visitor};
 
 use dispatch::{Search, dispatch};
 use history::Created;
+use mixed::Sizes;
 use porf_cat::CatModel;
 use porf_consistency::{Architecture, Armv8, Cat, Checker, Imm, MemoryModel, Riscv, WithHoles};
 use porf_interp::Interpreter;
@@ -136,14 +138,15 @@ fn explore_all(
             Ok(statistics)
         }
     }
-    mixed::anew(program, options, |program, options, anew| {
+    let sizes = Sizes::Of(model, equivalence);
+    mixed::anew(program, options, &sizes, |program, options, anew| {
         if anew {
             let _ = visitor.visit(Visit::Anew(&program.cuts));
         }
         if equivalence == Equivalence::Values && model.entry().has(equivalence) {
             return values::explore(program, options, visitor);
         }
-        if needs_weaving(model, equivalence) {
+        if needs_weaving(program, model, equivalence) {
             return weave_model(program, model, options, Start::default(), visitor)
                 .map(|(statistics, _)| statistics);
         }
@@ -185,7 +188,7 @@ fn explore_all_of_cat(
     if architecture.is_none() && !keeps_po {
         return Err(Error::Unsupported("a model that does not say `acyclic po | rf`".into()));
     }
-    mixed::anew(program, options, |program, options, anew| {
+    mixed::anew(program, options, &Sizes::OfText(model), |program, options, anew| {
         if anew {
             let _ = visitor.visit(Visit::Anew(&program.cuts));
         }
@@ -195,8 +198,13 @@ fn explore_all_of_cat(
 }
 
 /// Whether the main search is not made for a model at all.
-fn needs_weaving(model: Model, equivalence: Equivalence) -> bool {
+fn is_woven(model: Model, equivalence: Equivalence) -> bool {
     model.entry().checked == CheckedBy::Cat && equivalence == Equivalence::Mo
+}
+
+/// Whether the main search is not made for a program: because of the model, or because an access may be several events.
+fn needs_weaving(program: &Program, model: Model, equivalence: Equivalence) -> bool {
+    is_woven(model, equivalence) || !program.bounds.is_empty()
 }
 
 /// Whether the accesses and fences of a program are those that a model speaks of.
@@ -228,12 +236,18 @@ fn weave_model<'p>(
 ) -> Result<(Statistics, ControlFlow<()>), Error> {
     check_dialect(program, model)?;
     match model {
+        // Only the text says what several events of one access are.
+        _ if !program.bounds.is_empty() => {}
         Model::Imm => return weave(program, Imm::default(), options, start, visitor),
         Model::Armv8 => return weave(program, WithHoles::<Armv8>::default(), options, start, visitor),
         Model::Riscv => return weave(program, WithHoles::<Riscv>::default(), options, start, visitor),
         _ => {}
     }
     let cat = CatModel::shipped(model);
+    if !program.bounds.is_empty() && !cat.takes_mixed_sizes() {
+        let what = format!("accesses cut as for another model: {model} does not say what they mean");
+        return Err(Error::Unsupported(what));
+    }
     weave(program, Cat::new(&cat, program.dialect, model.architecture()), options, start, visitor)
 }
 
@@ -351,7 +365,8 @@ fn explore_all_together(
         Some(rest) => options.as_in(rest)?,
         None => *options,
     };
-    mixed::anew(begun.as_ref().unwrap_or(program), &options, |program, options, anew| {
+    let sizes = Sizes::Of(model, equivalence);
+    mixed::anew(begun.as_ref().unwrap_or(program), &options, &sizes, |program, options, anew| {
         let mut from = from.take();
         if anew {
             // What was left of another program is of no use.
@@ -360,7 +375,7 @@ fn explore_all_together(
                 let _ = visitor.visit(Visit::Anew(&program.cuts));
             }
         }
-        let (statistics, mut rest) = if needs_weaving(model, equivalence) {
+        let (statistics, mut rest) = if needs_weaving(program, model, equivalence) {
             let mut statistics = Statistics::default();
             let mut rest = from.unwrap_or(Rest { cycles: Some(BTreeSet::new()), ..Rest::default() });
             let created = Created::from_list(program.threads.len(), &rest.created);
@@ -402,7 +417,7 @@ fn finish<'p, V: Visitor>(
     let Some(shown) = rest.cycles.take() else { return Ok(()) };
     let sources = rest.sources.take();
     let mut cyclic = buffering::Cyclic::new(visitor, shown.into_iter().collect());
-    cyclic.all = needs_weaving(model, Equivalence::Mo);
+    cyclic.all = needs_weaving(program, model, Equivalence::Mo);
     let created = start.created.clone();
     let (second, ended) = weave_model(program, model, options, start, &mut cyclic)?;
     statistics.add(&cyclic.statistics);
@@ -471,7 +486,7 @@ pub fn estimate(
             estimate::estimate(&mut engine::Engine::<M>::new(program, options, created)?, self.0)
         }
     }
-    mixed::anew(program, options, |program, options, _| {
+    mixed::anew(program, options, &Sizes::Of(model, equivalence), |program, options, _| {
         dispatch(program, model, equivalence, options, Sample(budget))
     })
 }

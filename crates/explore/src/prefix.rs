@@ -89,6 +89,7 @@ impl Prefix {
         let mut has_pairs = false;
         while let Some((top, new)) = self.work.pop() {
             has_pairs |= marking.is_half(top);
+            self.follow_access(marking, top, new);
             self.follow_pair(marking, top, new);
             self.follow_needs(marking, top, new);
             if new & ORDERED != 0 {
@@ -120,6 +121,20 @@ impl Prefix {
         if event != Ev::INIT && is_more {
             self.marks[event.as_usize()] = before | kind;
             self.work.push((event, kind & !before));
+        }
+    }
+
+    /// The other events of the access: it is there in whole or not at all.
+    fn follow_access(&mut self, marking: &Marking<'_, impl Ordered>, top: Ev, new: u8) {
+        let linked = marking.linked;
+        let EventId { thread, index } = linked.graph().event(top).id;
+        let events = linked.graph().thread(thread).events();
+        if linked.continues(top) {
+            self.mark(events[index as usize - 1], new);
+        }
+        match events.get(index as usize + 1) {
+            Some(&next) if next.is_some() && linked.continues(next) => self.mark(next, new),
+            _ => {}
         }
     }
 

@@ -76,6 +76,7 @@ fn links(live: &WithHistory<'_, '_>, event: Ev) -> Links {
         site: live.history.site(before),
         before: before.0,
         conditional: live.is_conditional(event),
+        continues: false,
     }
 }
 

@@ -9,12 +9,13 @@ use crate::dispatch::{Search, dispatch};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::history::Created;
+use crate::mixed::Sizes;
 use crate::reduce::Reduction;
 use crate::rest::{Rest, merged};
 use crate::search::Policy;
 use crate::task::Task;
 use crate::visit::{Statistics, Visit, Visitor};
-use crate::{Options, Start, cut_as_in, needs_weaving, weave_model};
+use crate::{Options, Start, cut_as_in, is_woven, weave_model};
 use porf_consistency::MemoryModel;
 use porf_ir::Program;
 use porf_model::{Equivalence, Model};
@@ -40,7 +41,7 @@ pub enum Served {
 
 /// All of a search that has not begun. Models that the main search is not made for have no tasks.
 pub fn begin(model: Model, equivalence: Equivalence) -> Rest {
-    match needs_weaving(model, equivalence) {
+    match is_woven(model, equivalence) {
         true => Rest { cycles: Some(BTreeSet::new()), ..Rest::default() },
         false => Rest::whole(),
     }
@@ -107,6 +108,14 @@ impl Search for Serving<'_> {
                     let mut cut = program.clone();
                     cut.split(&splits);
                     Ok(Served::Anew(Rest { cuts: cut.cuts, ..same.clone() }))
+                }
+                Err(Error::Overlap(overlap)) => {
+                    let mut cut = program.clone();
+                    // Accesses of several events are searched by one worker.
+                    overlap.resolve(program, &Sizes::WithoutCells(model)).map(|splits| {
+                        cut.split(&splits);
+                        Served::Anew(Rest { cuts: cut.cuts, ..same.clone() })
+                    })
                 }
                 Err(Error::Without(reduction)) => {
                     let without =

@@ -5,7 +5,7 @@ use crate::history::{History, Next, Ready};
 use crate::reduce::Reduced;
 use crate::schedule::tag_of;
 use crate::task::Task;
-use porf_event::{BlockReason, ThreadId, Value};
+use porf_event::{BlockReason, ThreadId, Value, wide};
 use porf_graph::{CanonicalKey, Ev, ExecutionGraph, Loc};
 use porf_interp::{Fault, ThreadState};
 use porf_ir::{Program, Split};
@@ -178,10 +178,26 @@ impl Execution<'_, '_> {
     /// Where co is not part of the execution there may be several final values, and this is one.
     pub fn memory(&self, address: u64, size: u8) -> Value {
         let mut cells = self.history.cells().iter().take(self.graph.location_count()).enumerate();
-        match cells.find(|(_, cell)| cell.location.0 == address) {
-            Some((at, cell)) => self.last_written(at).unwrap_or(cell.initial),
-            None => self.history.interp.program().initial_value(address, size),
+        let initial = self.history.interp.program().initial_value(address, size);
+        match cells.find(|(_, cell)| (cell.location.0, cell.size) == (address, size)) {
+            Some((at, _)) => self.last_written(at).unwrap_or(initial),
+            None => self.memory_of_cells(address, size, initial),
         }
+    }
+
+    /// The same for bytes that are not one cell.
+    fn memory_of_cells(&self, address: u64, size: u8, initial: Value) -> Value {
+        let mut bytes = wide::bytes(initial, size);
+        for (at, cell) in self.history.cells().iter().take(self.graph.location_count()).enumerate() {
+            let Some(written) = self.last_written(at) else { continue };
+            for (byte, value) in (cell.location.0..).zip(&wide::bytes(written, cell.size)[..cell.size.into()])
+            {
+                if (address..address + u64::from(size)).contains(&byte) {
+                    bytes[(byte - address) as usize] = *value;
+                }
+            }
+        }
+        wide::held(u128::from_le_bytes(bytes), size)
     }
 
     /// The addresses that were written to, and what each holds in the end.

@@ -170,7 +170,12 @@ fn results_are_those_of_an_array_of_bytes() {
             let found = explored(&program, &threads, Model::Sc, equivalence);
             assert_eq!(found, expected, "seed {seed}, up to {equivalence}\n{}", porf_ir::print(&program));
         }
+        // Under tso and pso an access of 16 bytes may be 16 events (`cells.rs` holds these to machines with buffers).
+        let is_small = accesses().count() <= 5;
         for model in [Model::Tso, Model::Pso, Model::Ra, Model::Sra, Model::Rc11, Model::C20] {
+            if !is_small && matches!(model, Model::Tso | Model::Pso) {
+                continue;
+            }
             let found = explored(&program, &threads, model, Equivalence::Mo);
             assert!(found.is_superset(&expected), "seed {seed}, {model}\n{}", porf_ir::print(&program));
         }

@@ -27,6 +27,12 @@ pub trait Linked {
     /// For a read: whether its ordering, and whether a write follows it, depends on the value that it reads
     /// (a compare-and-swap).
     fn is_conditional(&self, event: Ev) -> bool;
+
+    /// Whether it is a later event of the same access as the event before it in its thread.
+    #[inline]
+    fn continues(&self, _event: Ev) -> bool {
+        false
+    }
 }
 
 /// A graph that remembers what a model found out about an event.
@@ -81,5 +87,10 @@ impl Linked for Partial {
 
     fn is_conditional(&self, event: Ev) -> bool {
         self.links(event).conditional
+    }
+
+    #[inline]
+    fn continues(&self, event: Ev) -> bool {
+        self.links(event).continues
     }
 }

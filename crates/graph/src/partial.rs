@@ -35,6 +35,8 @@ pub struct Links {
     /// For a read: whether its ordering, and whether a write follows it, depends on the value that it reads
     /// (a compare-and-swap).
     pub conditional: bool,
+    /// Whether it is a later event of the same access as the event before it.
+    pub continues: bool,
 }
 
 impl Default for Partial {

@@ -19,6 +19,9 @@ impl Interpreter<'_> {
     /// A compare-and-swap that fails is an ordinary read with its failure ordering.
     pub fn settle(&self, state: &ThreadState, label: Label, answer: Value) -> Label {
         match label {
+            Label::Read { .. } if self.cells(state, self.current(state)).is_some() => {
+                Self::settle_cell(label, answer)
+            }
             Label::Read { access, mode, rmw, .. } => {
                 let width = Width::of_bytes(access.size);
                 let answer = width.truncate(answer);
@@ -67,6 +70,9 @@ impl Interpreter<'_> {
         }
         if let Some(part) = self.part(state, self.current(state)) {
             return self.deliver_part(state, self.current(state), part, answer);
+        }
+        if let Some(cells) = self.cells(state, self.current(state)) {
+            return self.deliver_cell(state, self.current(state), &cells, answer);
         }
         match self.current(state) {
             Instr::Load { dst, size, .. } => {
@@ -187,6 +193,10 @@ impl Interpreter<'_> {
 
     /// Whether everything later depends on the answer to this event: a choice, or a lock that may be taken.
     fn decides_path(&self, state: &ThreadState) -> bool {
+        let instr = self.current(state);
+        if let Some(cells) = self.cells(state, instr) {
+            return self.is_at_choice(state, instr, &cells);
+        }
         match self.current(state) {
             Instr::Nondet { .. } | Instr::Input { .. } => true,
             Instr::StoreExclusive { .. } | Instr::Lock { .. } => state.phase == 0,

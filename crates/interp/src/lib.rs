@@ -17,6 +17,7 @@
 #![warn(missing_docs)]
 
 mod alone;
+mod cells;
 mod deliver;
 mod fault;
 mod format;

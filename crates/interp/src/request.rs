@@ -102,6 +102,9 @@ impl Interpreter<'_> {
         if let Some(part) = self.part(state, instr) {
             return self.request_part(state, instr, part);
         }
+        if let Some(cells) = self.cells(state, instr) {
+            return self.request_cell(state, instr, &cells);
+        }
         match *instr {
             Instr::Load { address, size, mode, .. } => {
                 Request::read(at(state, address, size), mode, RmwKind::None, address)

@@ -266,7 +266,12 @@ impl<'p> Interpreter<'p> {
         let conditional = |instr: &Instr| {
             matches!(instr, Instr::Cas { .. } | Instr::AddUnless { .. } | Instr::TryLock { .. })
         };
-        state.phase == 0 && !state.frames.is_empty() && conditional(self.current(state))
+        // The reads of several events of one access know it before.
+        let is_known = |instr| self.cells(state, instr).is_some();
+        state.phase == 0
+            && !state.frames.is_empty()
+            && conditional(self.current(state))
+            && !is_known(self.current(state))
     }
 
     /// If the thread asks for input: the value that an answer stands for, as people write it.

@@ -27,6 +27,9 @@ pub struct Program {
     pub cuts: Vec<Vec<Split>>,
     /// Words of memory that are accessed in whole and in part, by address and size.
     pub words: Vec<(u64, u8)>,
+    /// Where cells end, beside the ends of accesses, in order: an access over some of these addresses is several events.
+    #[serde(default)]
+    pub bounds: Vec<u64>,
 }
 
 /// A named piece of shared memory at a fixed address.

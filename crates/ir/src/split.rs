@@ -11,6 +11,8 @@
 //!   overlap are coherent (Flur et al., "Mixed-size concurrency: ARM, POWER, C/C++11, and SC", POPL 2017). But
 //!   accesses to *different* parts of the word are ordered too, as accesses to one variable are. Under sequential
 //!   consistency nothing is lost; under other models executions are, and a verdict says so.
+//! - Where the model says what accesses of several cells are, memory has *bounds*: an access that covers some is
+//!   several events, one for each of its cells. The model relates them (`si`).
 
 use crate::{BinOp, Function, FunctionId, Instr, Operand, Program, Reg, Target, Width};
 use porf_event::{ReadMode, Value, WriteMode, wide};
@@ -35,6 +37,13 @@ pub enum Split {
         at: Target,
         /// Bytes of a piece; divides the size of the access.
         piece: u8,
+    },
+    /// No cell lies on both sides of either end of these bytes.
+    Bounds {
+        /// The first byte.
+        first: u64,
+        /// The one behind the last.
+        end: u64,
     },
 }
 
@@ -83,7 +92,7 @@ impl Program {
     /// Whether accesses of this program can be made to fit as those of another one were.
     pub fn fits(&self, split: &Split) -> bool {
         match *split {
-            Split::Word { .. } => true,
+            Split::Word { .. } | Split::Bounds { .. } => true,
             Split::Pieces { function, at, .. } => self.can_split(function, at),
         }
     }
@@ -96,8 +105,11 @@ impl Program {
             match *split {
                 Split::Word { address, word, .. } => self.add_word(address, word),
                 Split::Pieces { function, at, piece } => cuts.push((function, at, piece)),
+                Split::Bounds { first, end } => self.bounds.extend([first, end]),
             }
         }
+        self.bounds.sort_unstable();
+        self.bounds.dedup();
         cuts.sort_unstable();
         cuts.dedup_by_key(|(function, at, _)| (*function, *at));
         for of_function in cuts.chunk_by(|a, b| a.0 == b.0) {
@@ -114,6 +126,28 @@ impl Program {
     /// Whether an access covers a whole word whose parts are accessed too.
     pub fn is_word(&self, address: u64, size: u8) -> bool {
         self.words.contains(&(address, size))
+    }
+
+    /// The cells of an access, by address: halves, and halves of these, until no bound lies inside of one. None if the
+    /// access is one cell.
+    pub fn cells(&self, address: u64, size: u8) -> Vec<(u64, u8)> {
+        let mut cells = Vec::new();
+        // A machine does not access in one step what is not at a multiple of its size.
+        if !self.bounds.is_empty() && address.is_multiple_of(u64::from(size)) {
+            self.halve(address, size, &mut cells);
+        }
+        if cells.len() > 1 { cells } else { Vec::new() }
+    }
+
+    fn halve(&self, first: u64, size: u8, cells: &mut Vec<(u64, u8)>) {
+        let inside = self.bounds.partition_point(|bound| *bound <= first);
+        if self.bounds.get(inside).is_some_and(|bound| *bound < first + u64::from(size)) {
+            let half = size / 2;
+            self.halve(first, half, cells);
+            self.halve(first + u64::from(half), half, cells);
+        } else {
+            cells.push((first, size));
+        }
     }
 
     /// The word that an access is a part of, where words are accessed in parts.

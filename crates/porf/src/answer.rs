@@ -98,7 +98,12 @@ pub struct Related {
 
 impl Answer {
     /// Finds out why the model allows the executions that show violations, and how a hint forbids the first of them.
+    ///
+    /// Nothing is said where an access is several events: a trace does not tell which they are.
     pub fn explain(&mut self) {
+        if self.cuts.iter().flatten().any(|split| matches!(split, Split::Bounds { .. })) {
+            return;
+        }
         let suggestion = match &self.repair {
             Some(Repair::Orderings(sets)) => sets.iter().find(|set| set.len() == 1).map(|set| &set[0]),
             _ => None,

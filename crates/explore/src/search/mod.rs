@@ -106,7 +106,8 @@ pub(crate) trait Policy<'p>: Sized {
     /// In a copy, gives a write a place and makes a read take its value from it. Whether the graph is consistent.
     fn take_revisit(&mut self, write: Ev, read: Ev, place: u32) -> Result<bool, Error>;
 
-    /// Makes the graph without what is thrown away when `read` takes its value from `write`; where the two are in it.
+    /// Makes the graph without what is thrown away when `read` takes its value from `write`; where the two are in it. If
+    /// the read is thrown away too, it is the write.
     fn restricted(&mut self, write: Ev, read: Ev) -> (Self::Graph, Ev, Ev);
 
     /// Adds the places of the write in a copy; `read` has no source there.
@@ -122,6 +123,13 @@ pub(crate) trait Policy<'p>: Sized {
     #[inline]
     fn falls_with(&self, _event: Ev) -> Ev {
         Ev::NONE
+    }
+
+    /// Whether an event reads a location, or is the first one of an access that does.
+    #[inline]
+    fn may_read_at(&self, event: Ev, loc: Loc) -> bool {
+        let event = self.trail().graph().event(event);
+        event.label.is_read() && event.loc == loc
     }
 
     /// Only reads older than this can be revisited by a write.
@@ -350,12 +358,11 @@ pub(crate) trait Policy<'p>: Sized {
             if !self.may_throw_away(a, write) {
                 break;
             }
-            let trail = self.trail_mut();
-            let graph = trail.now.graph();
-            let event = graph.event(a);
-            if event.label.is_read() && event.loc == loc && oldest >= a && a < limit {
-                trail.choices.push(Choice::Revisit(a));
+            if oldest >= a && a < limit && self.may_read_at(a, loc) {
+                self.trail_mut().choices.push(Choice::Revisit(a));
             }
+            let graph = self.trail().graph();
+            let event = graph.event(a);
             if event.revisited.is_some() && graph.rf(event.revisited) == a {
                 oldest = oldest.min(event.revisited);
             }

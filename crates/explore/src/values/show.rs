@@ -149,6 +149,10 @@ impl Values<'_> {
     #[cold]
     pub(super) fn find_overlap(&mut self, tag: Tag, loc: Loc) -> Result<(), Error> {
         self.load(None)?;
-        if self.engine.trail.overlaps(loc) { Err(mixed::error(&self.engine, tag, loc)) } else { Ok(()) }
+        let trail = &self.engine.trail;
+        if !trail.overlaps(loc) {
+            return Ok(());
+        }
+        Err(mixed::error(trail, |event| self.engine.tag_before(event), None, tag, loc))
     }
 }

@@ -53,6 +53,7 @@ impl<C: Checker> Weaver<'_, C> {
             site: self.trail.history.site(tag),
             before: tag.0,
             conditional: hangs.conditional,
+            continues: self.trail.history.continues_access(tag),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::facts::Tracking;
 use crate::history::{Created, History, Next, Ready, Tag};
 use crate::memory;
+use crate::mixed;
 use crate::prefix::Prefix;
 use crate::schedule::{Schedule, join_is_ready, tag_of};
 use crate::search::{Frame, Policy, Trail, Tried, Upcoming};
@@ -239,7 +240,9 @@ impl<'p, C: Checker> Policy<'p> for Weaver<'p, C> {
 
     fn take_revisit(&mut self, write: Ev, read: Ev, place: u32) -> Result<bool, Error> {
         self.trail.now.graph.place(write, place);
-        self.read_from(read, write)?;
+        if read != write {
+            self.read_from(read, write)?;
+        }
         Ok(self.consistent_now(write)? && self.is_new())
     }
 
@@ -248,6 +251,14 @@ impl<'p, C: Checker> Policy<'p> for Weaver<'p, C> {
         self.prefix.mark_below(&self.trail.now, self.checker.architecture(), write);
         let mut copy = self.trail.pool.pop().unwrap_or_default();
         let below = &self.prefix.below;
+        if self.graph().event(read).loc != self.graph().event(write).loc {
+            // A later event of the access reads there. What the first one reads was chosen without the write: the access is
+            // thrown away, and made again when the write is there.
+            let keep = |ev: Ev| ev < read || ev == write || below[ev.as_usize()];
+            self.trail.now.restrict_into(keep, Ev::NONE, &mut copy, &mut self.map);
+            let write = self.map[write.as_usize()];
+            return (copy, write, write);
+        }
         let keep = |ev: Ev| ev <= read || ev == write || below[ev.as_usize()];
         self.trail.now.restrict_into(keep, read, &mut copy, &mut self.map);
         (copy, self.map[write.as_usize()], self.map[read.as_usize()])
@@ -283,10 +294,31 @@ impl<'p, C: Checker> Policy<'p> for Weaver<'p, C> {
         event > self.base
     }
 
-    /// The other half of its instruction.
+    fn may_read_at(&self, event: Ev, loc: Loc) -> bool {
+        let graph = self.graph();
+        if !graph.event(event).label.is_read() || self.trail.now.links(event).continues {
+            return false;
+        }
+        let EventId { thread, index } = graph.event(event).id;
+        let later = &graph.thread(thread).events()[index as usize + 1..];
+        let rest = later.iter().take_while(|&&ev| self.trail.now.links(ev).continues);
+        std::iter::once(&event).chain(rest).any(|&ev| graph.event(ev).loc == loc)
+    }
+
+    /// The other half of its instruction: of several reads the last one, for any of them may be revisited.
     fn falls_with(&self, event: Ev) -> Ev {
         let event = self.graph().event(event);
-        if event.label.rmw() == RmwKind::Exclusive { Ev::NONE } else { event.pair }
+        if event.label.rmw() == RmwKind::Exclusive || !event.pair.is_some() {
+            return Ev::NONE;
+        }
+        let EventId { thread, index } = self.graph().event(event.pair).id;
+        let later = &self.graph().thread(thread).events()[index as usize + 1..];
+        later
+            .iter()
+            .take_while(|&&ev| self.trail.now.links(ev).continues)
+            .last()
+            .copied()
+            .unwrap_or(event.pair)
     }
 
     fn begin(&mut self, visitor: &mut impl Visitor) -> ControlFlow<()> {
@@ -365,9 +397,15 @@ impl<'p, C: Checker> Policy<'p> for Weaver<'p, C> {
     }
 
     fn overlap(&self, next: Upcoming) -> Error {
-        let cell = self.trail.history.cells()[next.loc.as_usize()];
-        let name = self.trail.history.interp.program().name_of(cell.location.0, cell.size);
-        Error::Unsupported(format!("accesses of different sizes that overlap at {name}"))
+        if self.checker.architecture() == Some(Architecture::Lkmm) {
+            let cell = self.trail.history.cells()[next.loc.as_usize()];
+            let name = self.trail.history.interp.program().name_of(cell.location.0, cell.size);
+            // `Documentation/litmus-tests.txt` of the model: "Multiple access sizes … are not supported".
+            let what = "accesses of different sizes that overlap, which the kernel's model does not support";
+            return Error::Unsupported(format!("{what}, at {name}"));
+        }
+        let before = |event: Ev| Tag(self.trail.now.links(event).before);
+        mixed::error(&self.trail, before, self.checker.architecture(), next.tag, next.loc)
     }
 
     #[cfg(debug_assertions)]
@@ -495,7 +533,8 @@ impl<'p, C: Checker> Weaver<'p, C> {
     /// The co-last choice of an event that is last in its thread was refused: this is not a model for a
     /// search that adds one event after the other.
     fn check_extensible(&self, event: Ev) -> Result<(), Error> {
-        if self.is_inside(event) || self.trail.now.has_holes() {
+        // A later event of an access has its place by those before it.
+        if self.is_inside(event) || self.trail.now.has_holes() || self.trail.now.links(event).continues {
             return Ok(());
         }
         let label = self.graph().event(event).label;

@@ -95,7 +95,8 @@ pub fn against(input: &Input, request: &Request<'_>, second: Model) -> Result<Di
         match cut {
             None => {
                 let why = |trace: &Trace| Some((explain(trace, first)?, explain(trace, second)?));
-                difference.why = difference.witness.as_ref().filter(|_| same).and_then(why);
+                difference.why =
+                    difference.witness.as_ref().filter(|_| same && one.bounds.is_empty()).and_then(why);
                 return Ok(Difference { limit, ..difference });
             }
             Some(cut) if same => two = cut,

@@ -138,7 +138,7 @@ impl<'a> Findings<'a> {
             Visit::Anew(cuts) => {
                 let mixed = cuts.iter().flatten().find_map(|split| match *split {
                     Split::Word { address, word } => Some((address, word)),
-                    Split::Pieces { .. } => None,
+                    Split::Pieces { .. } | Split::Bounds { .. } => None,
                 });
                 self.seen = Seen { mixed, ..Seen::default() };
                 self.begun += 1;
