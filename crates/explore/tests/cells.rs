@@ -236,7 +236,7 @@ mod machine {
                 continue;
             }
             let mut over = true;
-            for thread in 0..threads.len() {
+            for (thread, steps) in threads.iter().enumerate() {
                 for at in may_leave(&state.buffers[thread], model) {
                     over = false;
                     let mut next = state.clone();
@@ -245,7 +245,7 @@ mod machine {
                     }
                     work.push(next);
                 }
-                if let Some(step) = threads[thread].get(state.told[thread].len()) {
+                if let Some(step) = steps.get(state.told[thread].len()) {
                     over = false;
                     work.extend(made(&state, thread, step, model));
                 }
