@@ -63,8 +63,10 @@ pub struct Options<'a> {
 /// An instance that is explored in a moment.
 pub const SMALL: (u8, usize) = (3, 30_000);
 
-/// Processes that the cubes on the way to a candidate may have more than the candidate.
+/// Processes that the cubes on the way to a candidate may have more than the candidate. Cores say little, and their
+/// proofs name more.
 const MAX_GROWTH: u8 = 1;
+const MAX_GROWTH_OF_CORES: u8 = 2;
 
 /// Some minutes.
 pub const MAX_WORK: u64 = 10_000_000_000;
@@ -624,7 +626,9 @@ impl Attempt<'_> {
             at = parent;
         }
         let root = &self.nodes[at].cube;
-        (cube.procs > root.procs + MAX_GROWTH).then(|| root.clone())
+        let is_core = self.options.candidates == Candidates::Cores;
+        let growth = if is_core { MAX_GROWTH_OF_CORES } else { MAX_GROWTH };
+        (cube.procs > root.procs + growth).then(|| root.clone())
     }
 
     /// The cubes from a node to its root.
