@@ -8,7 +8,7 @@
 //! blocked read its new source in place, and do not visit the graph in which it stays. Deviation: here the revisit is
 //! made as any other, and the rest is left out only where this is known to lose nothing.
 //!
-//! Why it is lost on nobody: say a read `r` of `s` is blocked, and the new write `w` comes after `s` in co. All other
+//! Why nothing is lost: say a read `r` of `s` is blocked, and the new write `w` comes after `s` in co. All other
 //! threads have ended or are blocked, too, or come to a read with which they are blocked unless it takes `w` or what
 //! follows it. So the first write from here on that revisits anything, `v` and what it revisits `a`, needs `w`. It does
 //! not come to `r`, nor to what is older: `r` has not the co-last choice, as `w` is there. So `a` is newer than `r`,
