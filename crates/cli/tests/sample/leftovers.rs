@@ -146,8 +146,9 @@ fn no_process_is_left_behind() {
 }
 
 /// Every program of the corpus, built by gcc: 1,000 executions (ten times as many as usual of those that take long) need
-/// no more memory than 100, but for the table of distinct executions, nor more descriptors and threads, and leave no
-/// process and no file, and what is found is found again from its seed, 100 times of 100. Some minutes, so with `PORF_FULL=1` only; a part of it otherwise.
+/// no more memory than 100, but for the table of distinct executions, and never have many descriptors and threads. They
+/// leave no process and no file. What is found is found again from its seed, 100 times of 100. Some minutes, so with
+/// `PORF_FULL=1` only; a part of it otherwise.
 #[test]
 fn a_thousand_executions_leave_nothing_behind() {
     let full = std::env::var_os("PORF_FULL").is_some();
